@@ -1,0 +1,1 @@
+"""SURVIVE: journal, ledger, lease."""

@@ -1,0 +1,1 @@
+"""KEEP and CHECK: snapshots, texts, passages, quotes, verdicts."""

@@ -1,0 +1,1 @@
+"""REACH: everything that brings bytes from outside, and what they say."""
