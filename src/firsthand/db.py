@@ -6,7 +6,8 @@ with it. Readers run in parallel, each in one snapshot, and cannot write. Postgr
 same threads.
 
 A function may be run a second time when the first attempt was rolled back as a whole, so it must have no effect but
-on its connection.
+on its connection. One that catches an error of the database and goes on must do so around ``connection.begin_nested()``:
+PostgreSQL refuses everything after an error that was not rolled back.
 """
 
 from __future__ import annotations
