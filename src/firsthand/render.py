@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import json
 import re
-import textwrap
-from collections.abc import Iterable
-from dataclasses import asdict, fields
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, fields
 from typing import Any, cast
 
 from firsthand.errors import InvalidInput
@@ -29,6 +29,7 @@ VERDICT_WORDS = {
     "missing": "does not stand in the kept page",
 }
 _MARKDOWN = re.compile(r"([\\`*_\[\]<>{}#|~!])")
+_CODE_LINE = re.compile(r"[;{}\\]\s*$|^(?:\$|#|//|>>>|--) |^\S+\(.*\)\s*$|^[\w.\-]+ ?[=:] ?\S+$")
 _LINK = re.compile(r"\[(\d+)\]\([^()\s]*\)")  # our own links only: a number, then an address without brackets
 _ESCAPED = re.compile(r"\\([^\w\s]|_)")
 
@@ -83,6 +84,21 @@ def visible(text: str) -> str:
     return "".join(_shown(character) for character in text)
 
 
+def visible_line(text: str) -> str:
+    """*text* made visible, on one line: one record is one line, whatever the record holds."""
+    return visible(" ".join(text.split()))
+
+
+def escape_unseen(json_text: str) -> str:
+    """JSON in which every character that steers a terminal, hides or reorders stands as its escape: the same value."""
+    return _STEERING.sub(lambda match: "".join(f"\\u{unit:04x}" for unit in _utf16(match[0])), json_text)
+
+
+def _utf16(character: str) -> list[int]:
+    encoded = character.encode("utf-16-be", "surrogatepass")
+    return [int.from_bytes(encoded[at : at + 2], "big") for at in range(0, len(encoded), 2)]
+
+
 def escape_markdown(text: str) -> str:
     """*text* so that Markdown shows it as it is: no link, image, heading or markup comes alive."""
     return _MARKDOWN.sub(r"\\\1", text)
@@ -90,7 +106,7 @@ def escape_markdown(text: str) -> str:
 
 def plain(markdown: str) -> str:
     """The answer's own Markdown as plain words: citation links become ``[n]``, escapes are undone."""
-    return _ESCAPED.sub(r"\1", _LINK.sub(r"[\1]", markdown))
+    return _ESCAPED.sub(r"\1", _LINK.sub(r"[\1]", markdown)).replace("&amp;", "&")
 
 
 def _shown(character: str) -> str:
@@ -107,7 +123,10 @@ def _shown(character: str) -> str:
 
 
 # Zero-width and direction marks: they hide or reorder what a reader sees.
-_UNSEEN = {0x00AD, 0x200B, 0x200E, 0x200F, 0x2060, 0xFEFF, *range(0x202A, 0x202F), *range(0x2066, 0x206A)}
+_UNSEEN = {0x00AD, 0x061C, 0x200B, 0x200E, 0x200F, *range(0x2028, 0x202F), 0x2060, *range(0x2066, 0x206A), 0xFEFF}
+_STEERING = re.compile(
+    "[\x7f-\x9f\ud800-\udfff\U000e0000-\U000e007f" + "".join(re.escape(chr(code)) for code in sorted(_UNSEEN)) + "]"
+)
 
 
 # -- Markdown
@@ -115,7 +134,14 @@ _UNSEEN = {0x00AD, 0x200B, 0x200E, 0x200F, 0x2060, 0xFEFF, *range(0x202A, 0x202F
 
 def to_markdown(answer: Answer) -> str:
     """The answer as a Markdown file: question, status, text, what each citation rests on, what is missing."""
-    lines = [f"<!-- {Answer.schema} -->", "", f"# {escape_markdown(_one_line(answer.question))}", "", f"**{STATUS_WORDS[answer.status]}**", ""]
+    lines = [
+        f"<!-- {Answer.schema} -->",
+        "",
+        f"# {escape_markdown(_one_line(answer.question))}",
+        "",
+        f"**{STATUS_WORDS[answer.status]}**",
+        "",
+    ]
     if answer.text:
         lines += [answer.text, ""]
     if answer.sources:
@@ -126,7 +152,7 @@ def to_markdown(answer: Answer) -> str:
             for citation in _citations(answer, source.n):
                 lines += [f"   > {escape_markdown(line)}" for line in citation.quote.splitlines()]
                 lines += ["", f"   {_where(citation)}", ""]
-    for title, rows in _notes(answer):
+    for title, rows in notes(answer):
         lines += [f"## {title}", "", *(f"- {escape_markdown(_one_line(row))}" for row in rows), ""]
     return "\n".join(lines).rstrip() + "\n"
 
@@ -150,7 +176,7 @@ def _citations(answer: Answer, n: int) -> list[Citation]:
     return list(seen.values())
 
 
-def _notes(answer: Answer) -> list[tuple[str, Iterable[str]]]:
+def notes(answer: Answer) -> list[tuple[str, Sequence[str]]]:
     """What the reader must know beside the answer, under its headings; empty ones left out."""
     failures = [f"{failure.target}: {failure.outcome} ({failure.detail})" for failure in answer.failures]
     notes = [
@@ -168,25 +194,71 @@ def _one_line(text: str) -> str:
     return " ".join(text.split())
 
 
+# -- Parts: the answer's paragraphs as a reader should see them
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One statement of an answer. ``shaped`` holds the quotes as the page has them, where a line alone would not do:
+    rows with a tab between cells, code with its lines."""
+
+    markdown: str
+    shaped: tuple[str, ...] = ()
+    sources: tuple[int, ...] = ()
+
+
+def parts(answer: Answer) -> list[Part]:
+    """The answer in parts, one a claim, the lead first; an answer without claims is one part."""
+    claims = sorted(answer.claims, key=lambda claim: claim.start)
+    if not claims:
+        return [Part(answer.text)] if answer.text else []
+    ends = [claim.start for claim in claims[1:]] + [len(answer.text)]
+    before = answer.text[: claims[0].start].strip()
+    found = [Part(before)] if before else []
+    for claim, end in zip(claims, ends, strict=True):
+        said = _one_line(plain(claim.text))
+        own = [citation for citation in claim.citations if _one_line(visible(citation.quote)) in visible(said)]
+        is_shaped = any("\t" in each.quote or "\n" in each.quote.strip() for each in own)  # a line alone would not do
+        shaped = tuple(each.quote.strip("\n") for each in own) if is_shaped else ()
+        found.append(Part(answer.text[claim.start : end].strip(), shaped, tuple({each.source: 0 for each in own})))
+    return found
+
+
+def is_code(quote: str) -> bool:
+    """Whether the line breaks and indents of *quote* mean something: by its look, for nothing else is known of it."""
+    lines = [line for line in quote.split("\n") if line.strip()]
+    if len(lines) < 2 or any("\t" in line.strip() for line in lines):
+        return False
+    looks = [line[0] in " \t" or bool(_CODE_LINE.search(line)) for line in lines]
+    return 2 * sum(looks) > len(lines) or any(line[0] in " \t" for line in lines[1:])
+
+
 # -- Terminal
 
 
 def to_terminal(answer: Answer, *, width: int = 80, colour: bool = False) -> str:
-    """The answer as lines for a person: at most *width* columns, colour only if asked for."""
+    """The answer as lines for a person: at most *width* columns, colour only if asked for.
+
+    The first statement stands out, what supports it stands back, and an address is never broken: it is to be copied.
+    """
     width = max(20, min(width, 100))
     bold, dim, reset = ("\x1b[1m", "\x1b[2m", "\x1b[0m") if colour else ("", "", "")
-    n_sources = len(answer.sources)
-    facts = f"{n_sources} source{'' if n_sources == 1 else 's'} · {answer.elapsed_ms} ms"
+    facts = f"{_counted(len(answer.sources), 'source')} · {answer.elapsed_ms} ms"
     lines = [f"{bold}{line}{reset}" for line in _wrapped(answer.question, width)]
-    lines += [f"{dim}{STATUS_WORDS[answer.status]} · {facts}{reset}", ""]
-    for paragraph in visible(plain(answer.text)).split("\n"):
-        lines += _wrapped(paragraph, width, indent="  ") if paragraph.strip() else [""]
+    lines += [f"{dim}{line}{reset}" for line in _wrapped(f"{STATUS_WORDS[answer.status]} · {facts}", width)]
+    lead, *more = parts(answer) or [Part("")]
+    lines += ["", *(f"{bold}{line}{reset}" if answer.claims else line for line in _part_lines(lead, width, "  "))]
+    if more:
+        lines += ["", f"{dim}Beside it{reset}"]
+        for part in more:
+            lines += [*_part_lines(part, width, "    "), ""]
+        lines.pop()
     if answer.sources:
         lines += ["", f"{bold}Sources{reset}"]
         for source in answer.sources:
             lines += _wrapped(f"[{source.n}] {source.title or source.url}", width, indent="  ", hang="      ")
-            lines.append(f"      {dim}{visible(_one_line(source.url))}{reset}")  # never broken: it is to be copied
-    for title, rows in _notes(answer):
+            lines.append(f"      {dim}{visible_line(source.url)}{reset}")
+    for title, rows in notes(answer):
         lines += ["", f"{bold}{title}{reset}"]
         for row in rows:
             lines += _wrapped(f"· {row}", width, indent="  ", hang="    ")
@@ -194,16 +266,81 @@ def to_terminal(answer: Answer, *, width: int = 80, colour: bool = False) -> str
     return "\n".join(lines) + "\n"
 
 
+def _part_lines(part: Part, width: int, indent: str) -> list[str]:
+    """The lines of one part: words wrapped, code as it stands, the cells of a row parted by a bar."""
+    if not part.shaped:
+        paragraphs = [line for line in plain(part.markdown).split("\n") if line.strip()]
+        return [line for each in paragraphs for line in _wrapped(each, width, indent=indent)]
+    lines: list[str] = []
+    for quote in part.shaped:
+        if is_code(quote):
+            lines += [indent + "  " + line for line in visible(quote).expandtabs(4).split("\n")]
+        else:
+            for row in filter(str.strip, quote.split("\n")):
+                lines += _wrapped(" │ ".join(row.split("\t")), width, indent=indent, hang=indent + "  ")
+    numbers = "".join(f"[{n}]" for n in part.sources)
+    if is_code(part.shaped[-1]):
+        return [*lines, indent + numbers]  # a mark of ours must not look like code
+    return [*lines[:-1], f"{lines[-1]} {numbers}"]
+
+
+def cell_width(text: str) -> int:
+    """How many columns of a terminal *text* takes. Source: Unicode annex 11, wide and full-width characters take two."""
+    return len(text) if text.isascii() else sum(_cells(character) for character in text)
+
+
+def cut_to_width(text: str, width: int) -> str:
+    """As much of *text* as fits into *width* columns."""
+    used = 0
+    for at, character in enumerate(text):
+        used += _cells(character)
+        if used > width:
+            return text[:at]
+    return text
+
+
+def _cells(character: str) -> int:
+    if unicodedata.east_asian_width(character) in "WF":
+        return 2
+    return 0 if unicodedata.category(character) in ("Mn", "Me", "Cf") else 1
+
+
 def _wrapped(text: str, width: int, *, indent: str = "", hang: str | None = None) -> list[str]:
-    """*text* in lines of at most *width*; a line that starts with white space is code and keeps its shape."""
-    safe = visible(text)
-    if safe.startswith(("    ", "\t", "|")):
-        return [indent + safe]
-    return textwrap.wrap(
-        safe,
-        width,
-        initial_indent=indent,
-        subsequent_indent=indent if hang is None else hang,
-        break_on_hyphens=False,
-        break_long_words=False,
-    ) or [""]
+    """*text* in lines of at most *width* columns, broken at spaces and beside wide characters, never inside a word."""
+    lines: list[str] = []
+    line, used = indent, len(indent)
+    is_empty = True
+    for word in visible_line(text).split(" "):
+        gap = " "
+        for unit in _units(word):
+            needed = cell_width(unit)
+            if not is_empty and used + len(gap) + needed > width:
+                lines.append(line)
+                line = indent if hang is None else hang
+                used, is_empty = len(line), True
+            gap = "" if is_empty else gap
+            line += gap + unit
+            used += len(gap) + needed
+            gap, is_empty = "", False
+    return [*lines, line]
+
+
+def _units(word: str) -> list[str]:
+    """The pieces of *word* that a line may end after: each wide character, with the closing marks that follow it."""
+    if word.isascii():
+        return [word]
+    units = [""]
+    for character in word:
+        is_wide = _cells(character) == 2 and character not in _CLOSING
+        last_is_wide = bool(units[-1]) and _cells(units[-1][0]) == 2
+        if units[-1] and (is_wide or (last_is_wide and character not in _CLOSING)):
+            units.append("")
+        units[-1] += character
+    return units
+
+
+_CLOSING = "、。，．」』）】》〉！？：；…ー"
+
+
+def _counted(n: int, noun: str) -> str:
+    return f"{n} {noun}{'' if n == 1 else 's'}"

@@ -16,6 +16,7 @@ from firsthand.errors import InvalidInput
 
 CONFIG_FILE = "firsthand.toml"
 T = TypeVar("T")
+N = TypeVar("N", int, float)
 
 
 def _setting(default: T, help: str) -> T:
@@ -30,8 +31,8 @@ class Settings:
     database_url: str = _setting("", "Database address; empty: SQLite in the home folder")
     search: str = _setting("duckduckgo", "Search providers for ask, in order, separated by commas")
     searxng_url: str = _setting("", "Address of your SearXNG instance, for example http://127.0.0.1:8888")
-    max_sources: int = _setting(5, "Pages read for one answer")
-    max_passages: int = _setting(5, "Passages quoted in one answer")
+    max_sources: int = _setting(0, "Pages read for one answer; 0: as the mode says, 5 or 10")
+    max_passages: int = _setting(0, "Passages quoted in one answer; 0: as the mode says, 5 or 8")
     allow_private: str = _setting("", "host:port pairs, separated by commas, that the gate may reach although private")
     user_agent: str = _setting("", "User agent for fetching; empty: Firsthand's own")
     host_interval_s: float = _setting(1.0, "Seconds between two requests to one host")
@@ -98,12 +99,22 @@ def _convert(name: str, value: object, default: object) -> object:
                 return value
             return {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}[str(value).lower()]
         if isinstance(default, int):
-            return int(str(value))
+            return _least(int(str(value)), 0)
         if isinstance(default, float):
-            return float(str(value))
+            return _least(float(str(value)), 1.0 if name == "lease_s" else 0.0)
         return str(value)
     except (KeyError, ValueError) as error:
-        kind = type(default).__name__
-        raise InvalidInput(
-            "invalid_setting", f"Setting {name} must be a {kind}, not {value!r}.", setting=name
-        ) from error
+        kind = _KINDS[type(default)]
+        message = f"Setting {name} must be {kind}, not {value!r}."
+        raise InvalidInput("invalid_setting", message, setting=name) from error
+
+
+_KINDS = {bool: "true or false", int: "a whole number", float: "a number of seconds", str: "text"}
+MOST = 86_400  # no count and no pause of ours is larger; a day, in seconds
+
+
+def _least(value: N, least: N) -> N:
+    """*value*, if it lies between *least* and ``MOST``; not a number does not."""
+    if not least <= value <= MOST:
+        raise ValueError(value)
+    return value

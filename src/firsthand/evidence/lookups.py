@@ -118,6 +118,12 @@ def sites(connection: Connection, scope: Scope) -> list[Site]:
     return [_site(site, pages) for site, pages in sorted(by_site.items())]
 
 
+def holdings_state(connection: Connection) -> tuple[int, int | None]:
+    """A value that changes whenever a library gains, loses or replaces a page."""
+    row = connection.execute(sa.select(sa.func.count(), sa.func.max(holding.c.capture_id)).select_from(holding)).one()
+    return int(row[0]), row[1]
+
+
 def text_passages(connection: Connection, text_id: int) -> list[Candidate]:
     """All passages of one text, in reading order, without scores; none if it is not indexed."""
     made = candidates(connection, passage.c.text_id, [text_id], Scope(text_ids=(text_id,)), {}, {})

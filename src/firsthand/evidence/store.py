@@ -17,7 +17,6 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import sqlalchemy as sa
-from sqlalchemy.dialects import postgresql
 
 from firsthand import ids
 from firsthand.db import Connection
@@ -405,6 +404,8 @@ def _insert_if_new(connection: Connection, table: sa.Table, **values: object) ->
     if connection.dialect.name == "sqlite":
         connection.execute(sa.insert(table), values)
         return True
+    from sqlalchemy.dialects import postgresql  # 90 ms to import; an answer on SQLite need not wait for it
+
     insert: Any = postgresql.insert(table).on_conflict_do_nothing().returning(sa.literal_column("1"))
     return connection.execute(insert, values).first() is not None
 

@@ -1,0 +1,549 @@
+"""The command line: words in, an answer out. Knows the app and the words, nothing behind them.
+
+Results go to stdout, progress and errors to stderr. ``--json`` prints one JSON object on stdout and nothing else.
+Exit codes: 0 finished, 1 failed, 2 wrong usage, 130 interrupted. The app is imported when a command needs it, so that
+``--help`` stays quick.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import shutil
+import sys
+from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, NoReturn, TypeVar
+
+import typer
+
+from firsthand import __version__
+from firsthand.errors import CallerError, Error, InvalidInput
+from firsthand.render import cut_to_width, escape_unseen, to_json, to_terminal, visible, visible_line
+from firsthand.values import JsonValue
+
+if TYPE_CHECKING:
+    from firsthand.app import App, AskOptions
+    from firsthand.events import Event
+
+T = TypeVar("T")
+FAILED, WRONG_USAGE, INTERRUPTED = 1, 2, 130
+
+app = typer.Typer(
+    name="firsthand",
+    help="Answers questions from web pages it has read and kept itself. Every claim points at exact words; check them "
+    "again any time with 'firsthand verify'.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,  # Rich's help costs more than the help itself; plain text reads well everywhere
+    pretty_exceptions_enable=False,
+)
+
+Library = Annotated[
+    list[str] | None, typer.Option("--library", metavar="NAME", help="Search only this library; repeatable.")
+]
+Search = Annotated[
+    str | None, typer.Option("--search", metavar="NAMES", help="Search providers in order, separated by commas.")
+]
+Mode = Annotated[str, typer.Option(help="search, news, research or deep.")]
+Model = Annotated[str, typer.Option(metavar="NAME", help="A model by name, or none.")]
+Verify = Annotated[str, typer.Option(help="off, annotate or strict.")]
+CrossCheck = Annotated[
+    bool, typer.Option("--cross-check", help="Ask that every claim stands on two independent sites.")
+]
+AllowOrigin = Annotated[
+    list[str] | None, typer.Option("--allow-origin", metavar="URL", help="Read only this origin; repeatable.")
+]
+MaxSources = Annotated[int | None, typer.Option(min=1, max=50, help="Pages read for one answer.")]
+Session = Annotated[str, typer.Option(metavar="NAME", help="Where the turn is kept; run again to continue it.")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout and nothing else.")]
+
+
+@app.command()
+def ask(
+    question: Annotated[str, typer.Argument(help="What you want to know.")],
+    library: Library = None,
+    search: Search = None,
+    mode: Mode = "search",
+    model: Model = "none",
+    verify: Verify = "annotate",
+    cross_check: CrossCheck = False,
+    allow_origin: AllowOrigin = None,
+    max_sources: MaxSources = None,
+    session: Session = "default",
+    as_json: Json = False,
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Write answer.json, answer.md and answer.html there.")
+    ] = None,
+) -> None:
+    """Answer one question from pages, with citations that can be checked."""
+
+    async def work(firsthand: App, progress: Progress) -> int:
+        options = _options(library, search, mode, model, verify, cross_check, allow_origin, max_sources, session)
+        answer = await firsthand.ask(question, options, out=out, watch=progress.event)
+        progress.clear()
+        if as_json:
+            _print_json(to_json(answer))
+        else:
+            _print(to_terminal(answer, width=_width(), colour=_colour()))
+            if out is not None:
+                _print(f"Written to {out}\n")
+        return FAILED if answer.status == "failed" else 0
+
+    _run(work, as_json)
+
+
+@app.command()
+def add(
+    sources: Annotated[list[str], typer.Argument(help="Files, folders or the address of a site.")],
+    library: Annotated[str, typer.Option("--library", metavar="NAME", help="The library that keeps them.")],
+    base_url: Annotated[
+        str | None, typer.Option(metavar="URL", help="Name a folder's files as this site; nothing is fetched from it.")
+    ] = None,
+    max_pages: Annotated[int, typer.Option(min=1, help="Pages of a site that are read at most.")] = 200,
+    as_json: Json = False,
+) -> None:
+    """Keep files, folders or a site, and index them for ask and recall."""
+
+    async def work(firsthand: App, progress: Progress) -> int:
+        added = await firsthand.add(sources, library, base_url=base_url, max_pages=max_pages, watch=progress.count)
+        progress.clear()
+        if as_json:
+            _print_json(added.as_json())
+        else:
+            counted = f"{added.kept} kept, {added.unchanged} unchanged, {len(added.failed)} failed"
+            _print(f"{counted}; {added.pages} pages in library {visible(library)} now\n")
+            shown = added.failed[:20]
+            for failure in shown:
+                _say(f"{failure.target}: {failure.outcome}: {failure.detail}")
+            if len(added.failed) > len(shown):
+                _say(f"… and {len(added.failed) - len(shown)} more; --json lists them all")
+        return 0 if added.kept or added.unchanged else FAILED
+
+    _run(work, as_json)
+
+
+@app.command()
+def search(
+    query: Annotated[str, typer.Argument(help="What to look for.")],
+    library: Library = None,
+    providers: Search = None,
+    limit: Annotated[int, typer.Option(min=1, max=50, help="Hits at most.")] = 10,
+    time_filter: Annotated[str | None, typer.Option(metavar="SPAN", help="hour, day, week, month or year.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Show the hits of a search, one a line."""
+
+    async def work(firsthand: App, progress: Progress) -> int:
+        found = await firsthand.search(query, library or (), _names(providers), limit=limit, time_filter=time_filter)
+        progress.clear()
+        if as_json:
+            _print_json(found.as_json())
+        else:
+            for hit in found.hits:
+                _print(f"{visible_line(hit.title or hit.url)}\n  {visible_line(hit.url)}\n")
+            if not found.hits and not found.failures:
+                _say("Nothing found.")
+            for failure in found.failures:
+                _say(f"{failure.target}: {failure.outcome}: {failure.detail}")
+        return 0 if found.hits or not found.failures else FAILED
+
+    _run(work, as_json)
+
+
+@app.command()
+def read(
+    sources: Annotated[list[str], typer.Argument(help="Addresses or files.")],
+    everything: Annotated[bool, typer.Option("--all", help="Also what is not main content.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Show the text of pages as Markdown; with --json one object a line for each."""
+
+    async def work(firsthand: App, progress: Progress) -> int:
+        n_good = 0
+        for source in sources:
+            page = await firsthand.read(source)
+            progress.clear()
+            if as_json:
+                _print_json(page.as_json())
+            elif page.outcome == "ok":
+                _print(("\n" if n_good else "") + visible(page.markdown(everything=everything)))
+            else:
+                _say(f"{source}: {page.outcome}: {page.detail}")
+            n_good += page.outcome == "ok"
+        return 0 if n_good else FAILED
+
+    _run(work, as_json)
+
+
+@app.command()
+def batch(
+    file: Annotated[Path, typer.Argument(help='One question a line: {"id": …, "question": …}.')],
+    out: Annotated[
+        Path, typer.Option(metavar="FILE", help="One answer object a line; run again to do what is missing.")
+    ],
+    library: Library = None,
+    search: Search = None,
+    mode: Mode = "search",
+    model: Model = "none",
+    verify: Verify = "annotate",
+    cross_check: CrossCheck = False,
+    allow_origin: AllowOrigin = None,
+    max_sources: MaxSources = None,
+    session: Session = "default",
+    concurrency: Annotated[int, typer.Option(min=1, max=32, help="Questions at a time.")] = 1,
+) -> None:
+    """Answer many questions from a file."""
+
+    async def work(firsthand: App, progress: Progress) -> int:
+        options = _options(library, search, mode, model, verify, cross_check, allow_origin, max_sources, session)
+        done = await firsthand.batch(file, out, options, concurrency=concurrency, watch=progress.count)
+        progress.clear()
+        _say(f"{done.answered} answered now, {done.skipped} were there already, {done.failed} failed")
+        return FAILED if done.failed else 0
+
+    _run(work, False)
+
+
+@app.command()
+def verify(
+    target: Annotated[str, typer.Argument(help="A bundle, an answer.json, or the id of an answer.")],
+    as_json: Json = False,
+) -> None:
+    """Check an answer again, offline: one line a citation."""
+
+    async def work(firsthand: App, progress: Progress) -> int:
+        checked = await firsthand.verify(target)
+        progress.clear()
+        if as_json:
+            _print_json(checked.as_json())
+        else:
+            for line in checked.lines():
+                _print(visible_line(line) + "\n")
+        return 0 if checked.ok else FAILED
+
+    _run(work, as_json)
+
+
+@app.command()
+def export(
+    answer_id: Annotated[str, typer.Argument(help="The id of an answer.")],
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Where the bundle goes; it must not exist.")],
+    as_json: Json = False,
+) -> None:
+    """Write a bundle that anyone can check without Firsthand."""
+
+    async def work(firsthand: App, progress: Progress) -> int:
+        n_pages = await firsthand.export(answer_id, out)
+        progress.clear()
+        if as_json:
+            _print_json({"bundle": str(out), "pages": n_pages})
+        else:
+            counted = f"{n_pages} kept page{'' if n_pages == 1 else 's'}"
+            _print(f"{counted} in {out}; check the bundle with tools/verify_bundle.py or 'firsthand verify {out}'\n")
+        return 0
+
+    _run(work, as_json)
+
+
+@app.command()
+def recall(
+    query: Annotated[str, typer.Argument(help="Words to find in kept text.")],
+    library: Library = None,
+    limit: Annotated[int, typer.Option(min=1, max=100, help="Items at most.")] = 10,
+    cursor: Annotated[str | None, typer.Option(help="Go on where the last page of items ended.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Search what was kept."""
+
+    async def work(firsthand: App, progress: Progress) -> int:
+        found = await firsthand.recall(query, library or (), limit=limit, cursor=cursor)
+        progress.clear()
+        if as_json:
+            _print_json(found.as_json())
+            return 0
+        for item in found.items:
+            title, url, snippet = (visible_line(text) for text in (item.title, item.url, item.snippet))
+            _print(f"{item.handle}  {title}\n  {url}\n  {snippet}\n")
+        if not found.items:
+            _say("Nothing kept holds these words.")
+        if found.cursor:
+            _say(f"more: --cursor {found.cursor}")
+        return 0
+
+    _run(work, as_json)
+
+
+@app.command()
+def show(
+    handle: Annotated[str, typer.Argument(help="A handle that recall printed.")],
+    offset: Annotated[int, typer.Option(min=0, help="Character to start at.")] = 0,
+    limit: Annotated[int, typer.Option(min=200, max=50_000, help="Characters at most.")] = 6_000,
+    as_json: Json = False,
+) -> None:
+    """Read one kept item, a slice at a time."""
+
+    async def work(firsthand: App, progress: Progress) -> int:
+        shown = await firsthand.show(handle, offset=offset, limit=limit)
+        progress.clear()
+        if as_json:
+            _print_json(shown.as_json())
+            return 0
+        part = shown.part
+        _say(part.title)
+        _say(f"{part.url}, kept {part.retrieved_at}")
+        _print(visible(part.text) + "\n")
+        if part.next_offset is not None:
+            _say(f"more: --offset {part.next_offset} of {part.total_chars}")
+        return 0
+
+    _run(work, as_json)
+
+
+@app.command()
+def doctor(as_json: Json = False) -> None:
+    """Test each search provider, the store and the disk, and say how to mend what fails."""
+
+    async def work(firsthand: App, progress: Progress) -> int:
+        checks = await firsthand.doctor()
+        progress.clear()
+        if as_json:
+            _print_json({"checks": [check.as_json() for check in checks]})
+        else:
+            for check in checks:
+                mark = "ok  " if check.ok else "FAIL" if check.is_needed else "--  "
+                _print(f"{mark}  {check.name}: {visible_line(check.detail)}\n")
+        return 0 if all(check.ok or not check.is_needed for check in checks) else FAILED
+
+    _run(work, as_json)
+
+
+@app.command()
+def demo(
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Where the answers go.")] = Path("out/demo"),
+) -> None:
+    """Keep the pages that ship with Firsthand, answer three questions over them, and check every quote."""
+
+    async def work(firsthand: App, progress: Progress) -> int:
+        from firsthand.app import run_demo
+
+        def show_text(text: str) -> None:
+            progress.clear()
+            _print(text)
+
+        return await run_demo(firsthand, out, say=show_text, watch=progress.count, width=_width(), colour=_colour())
+
+    _run(work, False)
+
+
+@app.command()
+def config(as_json: Json = False) -> None:
+    """Print every setting, its value and what it does."""
+    from firsthand.settings import describe, load_settings
+
+    try:
+        rows = describe(load_settings())
+    except CallerError as error:
+        _fail(error, as_json)
+    if as_json:
+        _print_json({name: value for name, value, _ in rows})
+        return
+    for name, value, help_line in rows:
+        _print(f"{name} = {visible_line(value) or '(empty)'}\n    {help_line}\n")
+
+
+@app.command()
+def serve() -> None:
+    """The HTTP doors and the page (they come with a later release)."""
+    _later("serve")
+
+
+@app.command()
+def mcp() -> None:
+    """MCP over stdio (it comes with a later release)."""
+    _later("mcp")
+
+
+@app.command()
+def worker() -> None:
+    """A worker of a several-machine installation (it comes with a later release)."""
+    _later("worker")
+
+
+@app.callback(invoke_without_command=True)
+def _main(version: Annotated[bool, typer.Option("--version", help="Print the version and stop.")] = False) -> None:
+    if version:
+        _print(f"firsthand {__version__}\n")
+        raise typer.Exit
+
+
+def main() -> None:
+    """The entry point: whatever a page holds and whatever the console speaks, writing never fails."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(encoding="utf-8", errors="replace")
+    app()
+
+
+class Progress:
+    """What a person watching sees on stderr: one line that changes in a terminal, plain lines elsewhere."""
+
+    def __init__(self, *, is_quiet: bool = False) -> None:
+        self._is_quiet = is_quiet
+        self._is_live = sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
+        self._has_line = False
+        self._last_tenth = -1
+
+    def event(self, event: Event) -> None:
+        """Show what happened in a turn."""
+        words = _EVENT_WORDS.get(event.type)
+        if words:
+            self._show(words.format_map({**_BLANK, **event.data}))
+
+    def count(self, done: int, total: int, what: str) -> None:
+        """Show how far a long job is; a plain log gets a line each tenth, or each tenth page if nobody knows the end."""
+        tenth = 10 * done // total if total else done // 10
+        if self._is_live or tenth != self._last_tenth:
+            self._last_tenth = tenth
+            self._show(f"{done}/{total} {what}" if total else f"{done} {what}")
+
+    def clear(self) -> None:
+        """Take the changing line away, before a result is printed."""
+        if self._has_line:
+            sys.stderr.write("\r\x1b[K")
+            sys.stderr.flush()
+            self._has_line = False
+
+    def _show(self, line: str) -> None:
+        if self._is_quiet:
+            return
+        line = visible_line(line)
+        if self._is_live:
+            sys.stderr.write("\r\x1b[K" + cut_to_width(line, _stderr_width() - 1))
+            self._has_line = True
+        else:
+            sys.stderr.write(line + "\n")
+        sys.stderr.flush()
+
+
+_BLANK: dict[str, JsonValue] = {"provider": "", "n_hits": 0, "url": "", "outcome": "", "n_passages": 0, "n_claims": 0}
+_EVENT_WORDS = {
+    "TurnStarted": "looking at the question",
+    "SearchFinished": "searched {provider}: {n_hits} hits",
+    "SearchFailed": "searched {provider}: {outcome}",
+    "PageKept": "read {url}",
+    "PageFailed": "not read ({outcome}) {url}",
+    "PassagesRanked": "weighed {n_passages} passages",
+    "AnswerFinished": "checked {n_claims} claims",
+}
+
+
+def _options(
+    library: Sequence[str] | None,
+    search: str | None,
+    mode: str,
+    model: str,
+    verify: str,
+    cross_check: bool,
+    allow_origin: Sequence[str] | None,
+    max_sources: int | None,
+    session: str,
+) -> AskOptions:
+    from firsthand.app import ask_options
+
+    return ask_options(
+        libraries=tuple(library or ()),
+        search=_names(search),
+        mode=mode,
+        model=model,
+        verify=verify,
+        cross_check=cross_check,
+        allow_origins=tuple(allow_origin or ()),
+        max_sources=max_sources,
+        session=session,
+    )
+
+
+def _names(value: str | None) -> tuple[str, ...] | None:
+    return None if value is None else tuple(name.strip() for name in value.split(",") if name.strip())
+
+
+def _run(work: Callable[[App, Progress], Awaitable[int]], as_json: bool) -> NoReturn:
+    """Open the app, do the work, close it again; turn what went wrong into a sentence and an exit code."""
+    progress = Progress(is_quiet=as_json and not sys.stderr.isatty())
+
+    async def whole() -> int:
+        from firsthand.app import open_app
+
+        async with open_app() as firsthand:
+            return await work(firsthand, progress)
+
+    try:
+        code = asyncio.run(whole())
+    except Error as error:
+        progress.clear()
+        _fail(error, as_json)
+    except KeyboardInterrupt:
+        progress.clear()
+        _say("Interrupted. What was read is kept; run the same command again to go on.")
+        code = INTERRUPTED
+    except BrokenPipeError:
+        # The reader of our output went away; nothing is left to say to it.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = 0
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        progress.clear()
+        where = f" ({error.filename})" if error.filename else ""
+        _say(f"firsthand: the system refused: {error.strerror or error}{where}.")
+        code = FAILED
+    raise typer.Exit(code)
+
+
+def _fail(error: Error, as_json: bool) -> NoReturn:
+    if as_json:
+        _print_json({"schema": "firsthand.error/1", "error": error.as_json()})
+    else:
+        _say(f"firsthand: {error.message}")
+    raise typer.Exit(WRONG_USAGE if isinstance(error, InvalidInput) else FAILED)
+
+
+def _later(command: str) -> NoReturn:
+    _say(f"firsthand: '{command}' is not in this release; it comes with a later one.")
+    raise typer.Exit(FAILED)
+
+
+def _print(text: str) -> None:
+    sys.stdout.write(text)
+    sys.stdout.flush()
+
+
+def _print_json(value: JsonValue) -> None:
+    # What steers a terminal can only stand inside of strings, where JSON has a spelling for it.
+    _print(escape_unseen(json.dumps(value, ensure_ascii=False)) + "\n")
+
+
+def _say(line: str) -> None:
+    sys.stderr.write(visible_line(line) + "\n")
+    sys.stderr.flush()
+
+
+def _width() -> int:
+    return shutil.get_terminal_size((80, 24)).columns
+
+
+def _stderr_width() -> int:
+    """The columns of the terminal that shows progress, which need not be where the results go."""
+    try:
+        return int(os.environ.get("COLUMNS", "")) or 80
+    except ValueError:
+        pass
+    try:
+        return os.get_terminal_size(sys.stderr.fileno()).columns or 80
+    except OSError:
+        return 80
+
+
+def _colour() -> bool:
+    return sys.stdout.isatty() and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"

@@ -1,0 +1,158 @@
+"""One turn from the question to the delivered answer: lease, run, receipts, engine, finish."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import cast
+
+from firsthand import ids
+from firsthand.db import Connection, Database
+from firsthand.durable import journal
+from firsthand.durable.journal import JsonObject
+from firsthand.durable.lease import Lease
+from firsthand.durable.operations import DurableOperations
+from firsthand.errors import DigestMismatch, Error, InvalidInput
+from firsthand.events import Event
+from firsthand.evidence.recall import SqlShelf
+from firsthand.live.acts import LiveFinder
+from firsthand.live.checking import check_answer
+from firsthand.live.extraction import Extraction
+from firsthand.live.output import write_answer
+from firsthand.live.reach import Reach
+from firsthand.render import from_json, to_json
+from firsthand.research.answer import answer_question
+from firsthand.research.profile import Profile
+from firsthand.values import Answer
+
+QUESTION_MAX_CHARS = 4_000  # guess: a page of text; providers cut further by themselves
+
+Watch = Callable[[Event], None]
+
+
+def checked_question(text: str) -> str:
+    """The question in *text*, on one line.
+
+    Raises: InvalidInput if there is none, or too much of it.
+    """
+    question = " ".join(text.split())
+    if not question:
+        raise InvalidInput("empty_question", "There is no question; write one in quotes.")
+    if len(question) > QUESTION_MAX_CHARS:
+        message = f"A question may have {QUESTION_MAX_CHARS:,} characters; this one has {len(question):,}."
+        raise InvalidInput("question_too_long", message, chars=len(question))
+    return question
+
+
+class Asking:
+    """Answers questions of one session, under its lease."""
+
+    def __init__(self, database: Database, reach: Reach, extraction: Extraction, shelf: SqlShelf, lease: Lease) -> None:
+        self._database = database
+        self._reach = reach
+        self._extraction = extraction
+        self._lease = lease
+        self._shelf = shelf
+
+    async def answer(
+        self, question: str, profile: Profile, *, out: Path | None, watch: Watch | None, key: str | None
+    ) -> Answer:
+        """The answer, kept, delivered and finished. A turn that a crash left is continued from its receipts.
+
+        Raises: StoreFailed, LeaseLost, InDoubt, DigestMismatch; the turn then stays unfinished and goes on when it is asked again.
+        """
+        started = time.monotonic()
+        options = cast(JsonObject, {**asdict(profile), "key": key})
+        turn, run = await self._database.write(journal.start, self._lease, question, _plain(options))
+
+        async def deliver(body: JsonObject) -> None:
+            if out is not None:
+                write_answer(from_json(body), out)
+
+        destination = "" if out is None else str(out)
+        acts = self._reach.acts(self._extraction, profile.allow_origins)
+        operations = _Watched(self._database, run, acts, answer_json=to_json, deliver=deliver, destination=destination)
+        operations.watch = watch
+        finder = LiveFinder(self._reach.chain, profile.providers, operations)
+        try:
+            kept = await self._database.read(journal.answer_of_turn, turn.turn_id)
+            if kept is None:
+                answer = await answer_question(
+                    question,
+                    profile,
+                    operations,
+                    finder,
+                    self._shelf,
+                    answer_id=ids.new_id("ans"),
+                    elapsed_ms=lambda: round((time.monotonic() - started) * 1000),
+                )
+                body = to_json(self._said_private(answer, operations.visited))
+            else:
+                body = kept.body
+            await self._database.read(_check, body)
+            body = await operations.deliver_body(body)
+            if out is not None:
+                await operations.say(Event("AnswerDelivered", "delivered", {"answer_id": body["id"]}))
+            claims = body["claims"]
+            told: JsonObject = {"answer_id": body["id"], "status": body["status"]}
+            told["n_claims"] = len(claims) if isinstance(claims, list) else 0
+            last = Event("AnswerFinished", "finished", told)
+            finished = await self._database.write(journal.finish_turn, run, body, last)
+        except BaseException as error:
+            if isinstance(error, Error) or not isinstance(error, Exception):
+                await _leave(self._database, run)
+            raise
+        operations.show(last)
+        return from_json(finished)
+
+    def _said_private(self, answer: Answer, visited: Iterable[str]) -> Answer:
+        """*answer*, which says if it needed leave to reach a private address."""
+        pairs = self._reach.allowed_private(visited)
+        if not pairs:
+            return answer
+        said = f"Read from a private address, as FIRSTHAND_ALLOW_PRIVATE allows: {', '.join(pairs)}"
+        return replace(answer, limitations=(*answer.limitations, said))
+
+
+class _Watched(DurableOperations):
+    """Durable operations that also show each event to whoever watches, once it is kept."""
+
+    watch: Watch | None = None
+    visited: tuple[str, ...] = ()  # every page that was asked for, also if an earlier run of the turn asked
+
+    async def say(self, event: Event) -> None:
+        await super().say(event)
+        if event.type in ("PageKept", "PageFailed"):
+            self.visited += (str(event.data.get("url", "")),)
+        self.show(event)
+
+    def show(self, event: Event) -> None:
+        """Tell the one who watches."""
+        if self.watch is not None:
+            self.watch(event)
+
+
+def _check(connection: Connection, body: JsonObject) -> None:
+    """Check an answer as anybody will who gets it, before it leaves.
+
+    Raises: DigestMismatch if a page or a text that it cites is no longer what was kept (A22).
+    """
+    wrong = sorted({code for row in check_answer(connection, body).rows for code in row.wrong})
+    if wrong:
+        message = "A kept page that the answer cites was changed; nothing was published. Restore the data folder."
+        raise DigestMismatch("citation_broken", message, wrong=", ".join(wrong))
+
+
+async def _leave(database: Database, run: journal.Run) -> None:
+    """Say that this run ended without finishing; if even that fails, the next run finds out by itself."""
+    try:
+        await database.write(journal.end_run, run)
+    except Error:
+        return
+
+
+def _plain(options: JsonObject) -> JsonObject:
+    """Tuples as lists: the form in which JSON gives them back."""
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in options.items()}

@@ -1,0 +1,115 @@
+"""Checking and exporting answers: from the store, from a file, from a bundle; always offline."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+from firsthand.db import Connection, Database
+from firsthand.durable import journal
+from firsthand.errors import DigestMismatch, InvalidInput, NotFound
+from firsthand.evidence import bundle, store
+from firsthand.evidence.verify import Kept, Report, verify_answer
+from firsthand.values import JsonValue
+
+AnswerJson = Mapping[str, JsonValue]
+ANSWER_MAX_BYTES = 16_777_216  # an answer of 16 MB is none of ours
+
+
+async def check_target(database: Database, target: str) -> tuple[AnswerJson, Report]:
+    """The answer that *target* names, and what checking it found.
+
+    A folder is a bundle and brings its own pages; a file is an ``answer.json`` whose pages the store must hold;
+    anything else is the id of a kept answer.
+    Raises: NotFound; InvalidInput for a file that is no answer; DigestMismatch for a bundle that was changed.
+    """
+    found = await asyncio.to_thread(_from_disk, Path(target))
+    if isinstance(found, bundle.Bundle):
+        return found.answer, await asyncio.to_thread(verify_answer, found.answer, found.load)
+    answer = found if found is not None else await database.read(_kept_answer, target)
+    return answer, await database.read(check_answer, answer)
+
+
+def _from_disk(path: Path) -> bundle.Bundle | AnswerJson | None:
+    try:
+        is_folder, is_file = path.is_dir(), path.is_file()
+    except (OSError, ValueError):  # too long for a name, or not ours to see
+        return None
+    if is_folder:
+        return bundle.read_bundle(path)
+    return _read_answer(path) if is_file else None
+
+
+def check_answer(connection: Connection, answer: AnswerJson) -> Report:
+    """The report on *answer* from the pages that the store holds."""
+    return verify_answer(answer, lambda snapshot, text_digest: _load(connection, snapshot, text_digest))
+
+
+async def export_answer(database: Database, answer_id: str, out: Path) -> int:
+    """Write the bundle of a kept answer; how many pages it holds."""
+    answer, items = await database.read(_items, answer_id)
+    bundle.write_bundle(answer, items, out)
+    return len({item.snapshot for item in items})
+
+
+def _items(connection: Connection, answer_id: str) -> tuple[AnswerJson, list[bundle.Item]]:
+    answer = _kept_answer(connection, answer_id)
+    items: dict[tuple[str, str], bundle.Item] = {}
+    claims = answer.get("claims")
+    for claim in claims if isinstance(claims, list) else []:
+        citations = claim.get("citations") if isinstance(claim, dict) else None
+        for citation in citations if isinstance(citations, list) else []:
+            assert isinstance(citation, dict)
+            snapshot, digest = str(citation["snapshot"]), str(citation["text_digest"])
+            if (snapshot, digest) not in items:
+                text_id = store.find_text(connection, snapshot, digest)
+                if text_id is None:
+                    raise NotFound("unknown_text", "The kept text of a citation is gone.", text_digest=digest)
+                text = store.load_text(connection, text_id)
+                payload = store.load_payload(connection, snapshot)
+                items[snapshot, digest] = bundle.Item(
+                    snapshot,
+                    payload,
+                    digest,
+                    text.body,
+                    text.media_type,
+                    text.charset,
+                    f"{text.extractor}/{text.extractor_version}",
+                )
+    return answer, list(items.values())
+
+
+def _kept_answer(connection: Connection, answer_id: str) -> AnswerJson:
+    return journal.find_answer(connection, answer_id).body
+
+
+def _load(connection: Connection, snapshot: str, text_digest: str) -> Kept:
+    """What the store holds under these names. A changed byte is a finding of the report, not an error here."""
+    payload: bytes | None
+    body: str | None
+    try:
+        payload = store.load_payload(connection, snapshot)
+    except NotFound:
+        payload = None
+    except DigestMismatch:
+        payload = b""  # there, but not what was kept: the digest will say so
+    try:
+        text_id = store.find_text(connection, snapshot, text_digest)
+        body = None if text_id is None else store.load_text(connection, text_id).body
+    except DigestMismatch:
+        body = ""
+    return Kept(payload, body)
+
+
+def _read_answer(path: Path) -> AnswerJson:
+    try:
+        if path.stat().st_size > ANSWER_MAX_BYTES:
+            raise InvalidInput("not_an_answer", f"{path} is too large to be an answer.")
+        value = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise InvalidInput("not_an_answer", f"{path} is not an answer's JSON.") from error
+    if not isinstance(value, dict):
+        raise InvalidInput("not_an_answer", f"{path} is not an answer's JSON.")
+    return value

@@ -1,0 +1,134 @@
+"""Reading one page or file for somebody who wants its text: nothing is kept."""
+
+from __future__ import annotations
+
+import asyncio
+import stat
+from dataclasses import dataclass
+from pathlib import Path
+from typing import cast
+
+from firsthand.errors import ExtractionFailed, OutsideError
+from firsthand.live.adding import FILE_MAX_BYTES
+from firsthand.live.extraction import Extraction
+from firsthand.live.reach import Reach
+from firsthand.values import Block, JsonValue, Outcome, Text
+
+
+@dataclass(frozen=True, slots=True)
+class ReadPage:
+    """What became of one source."""
+
+    source: str
+    url: str
+    outcome: Outcome
+    detail: str = ""
+    text: Text | None = None
+
+    def markdown(self, *, everything: bool) -> str:
+        """The text as Markdown: headings, items, code and tables as such; main content only, unless *everything*."""
+        assert self.text is not None
+        lines: list[str] = []
+        last: Block | None = None
+        for block in self.text.blocks:
+            if block.main or everything:
+                lines += _lines(self.text, block, last)
+                last = block
+        return "\n".join(lines).strip("\n") + "\n"
+
+    def as_json(self) -> dict[str, JsonValue]:
+        """One line of ``read --json``."""
+        text = self.text
+        fields: dict[str, JsonValue] = {"source": self.source, "url": self.url, "outcome": self.outcome}
+        if text is None:
+            return {**fields, "detail": self.detail}
+        blocks = [
+            {
+                "kind": block.kind,
+                "main": block.main,
+                "score": round(block.score, 3),
+                "heading": list(block.headings),
+                "text": text.body[block.span.start : block.span.end],
+                "start": block.span.start,
+                "end": block.span.end,
+            }
+            for block in text.blocks
+        ]
+        return {
+            **fields,
+            "media_type": text.media_type,
+            "charset": text.charset,
+            "title": text.title,
+            "author": text.author,
+            "published_at": text.published_at,
+            "modified_at": text.modified_at,
+            "language": text.language,
+            "text": "\n".join(str(row["text"]) for row in blocks if row["main"]),
+            "blocks": cast(JsonValue, blocks),
+        }
+
+
+async def read_source(source: str, reach: Reach, extraction: Extraction) -> ReadPage:
+    """The text of an address or a file; a refusal is a value."""
+    try:
+        if source.lower().startswith(("http://", "https://")):
+            page = await reach.fetch(source)
+            url, payload, content_type = page.url, page.payload, page.headers.get("content-type")
+        else:
+            url, payload = await asyncio.to_thread(_read_file, Path(source))
+            content_type = None
+        text, _ = await extraction.one(payload, url=url, content_type=content_type)
+    except OutsideError as error:
+        return ReadPage(source, source, error.outcome, error.message)
+    except FileNotFoundError:
+        return ReadPage(source, "", "not_found", "There is no file of that name.")
+    except OSError as error:
+        return ReadPage(source, "", "failed", f"The file cannot be read: {error.strerror}.")
+    return ReadPage(source, url, "ok", text=text)
+
+
+def _read_file(path: Path) -> tuple[str, bytes]:
+    """The address and the bytes of *path*. A pipe or a device, which may never end, is not opened."""
+    found = path.stat()
+    if stat.S_ISDIR(found.st_mode):
+        raise ExtractionFailed("unsupported", "folder", "This is a folder; 'firsthand add' keeps folders.")
+    if not stat.S_ISREG(found.st_mode):
+        raise ExtractionFailed("unsupported", "no_file", "This is not a file.")
+    if found.st_size > FILE_MAX_BYTES:
+        message = f"The file has {found.st_size:,} bytes; the limit is {FILE_MAX_BYTES:,}."
+        raise ExtractionFailed("too_large", "too_large", message)
+    return path.resolve().as_uri(), path.read_bytes()
+
+
+def _lines(text: Text, block: Block, last: Block | None) -> list[str]:
+    """The Markdown lines of one block, with the blank line that parts it from the last."""
+    words = text.body[block.span.start : block.span.end]
+    in_same_group = last is not None and block.group and block.group == last.group
+    gap = [] if last is None or (in_same_group and block.kind in ("item", "row")) else [""]
+    match block.kind:
+        case "heading":
+            return [*gap, f"{'#' * max(1, min(block.level, 6))} {words}"]
+        case "item":
+            return [*gap, f"{'  ' * max(0, block.level - 1)}- {words}"]
+        case "code":
+            fence = "````" if "```" in words else "```"
+            return [*gap, fence, words, fence]
+        case "row":
+            cells = [cell.replace("|", "\\|").strip() for cell in words.split("\t")]
+            row = f"| {' | '.join(cells)} |"
+            if in_same_group:
+                return [row]
+            header = [cell.replace("|", "\\|") for cell in block.header] or [""] * len(cells)
+            is_header_row = list(block.header) == words.split("\t")
+            top = [f"| {' | '.join(header)} |", "|" + " --- |" * max(len(header), len(cells))]
+            return [*gap, *top] if is_header_row else [*gap, *top, row]
+        case "term":
+            return [*gap, f"**{words}**"]
+        case "definition":
+            return [f": {words}"]
+        case "quote":
+            return [*gap, *(f"> {line}" for line in words.splitlines())]
+        case "caption":
+            return [*gap, f"*{words}*"]
+        case _:
+            return [*gap, words]

@@ -1,0 +1,36 @@
+"""A profile: the numbers and choices of one kind of answer. Modes are values of this, never second loops."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from firsthand.values import Mode, TimeFilter, Verify
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """How one question is answered."""
+
+    mode: Mode = "search"
+    verify: Verify = "annotate"
+    cross_check: bool = False
+    libraries: tuple[str, ...] | None = None  # None: whatever the libraries hold
+    providers: tuple[str, ...] = ()  # asked in order until one answers; none: nothing leaves the process
+    allow_origins: tuple[str, ...] = ()  # empty: every origin
+    max_sources: int = 5  # pages read (R1)
+    max_passages: int = 5  # passages quoted
+    max_queries: int = 1
+    time_filter: TimeFilter | None = None
+
+
+def profile_for(mode: str) -> Profile:
+    """The profile of a mode by its name; ``deep`` is an alias of ``research``.
+
+    Raises: KeyError for a name that is none.
+    """
+    return {
+        "search": Profile(),
+        "news": Profile(mode="news", time_filter="week"),
+        "research": Profile(mode="research", max_sources=10, max_passages=8, max_queries=3),
+        "deep": Profile(mode="research", max_sources=10, max_passages=8, max_queries=3),
+    }[mode]
