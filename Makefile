@@ -1,0 +1,63 @@
+# Firsthand's two commands are `make demo` and `make test`; they make their own environment in .venv.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/pip --disable-pip-version-check -q
+
+.PHONY: setup demo test check evals evals-demo bench crash crash-long trust pins clean
+
+setup: $(VENV)/.base
+
+$(VENV)/.base: requirements/base.txt requirements/build.txt pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Firsthand needs Python 3.11 or later; name one with PYTHON=")'
+	@echo "making $(VENV) (once)"
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(PIP) install --require-hashes -r requirements/build.txt -r requirements/base.txt
+	@$(PIP) install --no-deps --no-build-isolation -e .
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.base requirements/dev.txt
+	@echo "adding what the tests need (once)"
+	@$(PIP) install --require-hashes -r requirements/dev.txt
+	@touch $@
+
+demo: $(VENV)/.base  ## keep the pages that ship with the project, answer three questions, check every quote
+	@$(BIN)/firsthand demo
+
+test: $(VENV)/.dev  ## every test
+	@$(BIN)/python -m pytest
+
+check: $(VENV)/.dev  ## formatter, linter, types, import contracts
+	@$(BIN)/ruff format --check .
+	@$(BIN)/ruff check .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports
+
+evals-demo: $(VENV)/.dev  ## questions over the demo pages, against the pinned floors
+	@$(BIN)/python -m evals.run_demo --floors evals/floors.json
+
+evals: $(VENV)/.dev  ## the open questions over six documentation packages
+	@$(BIN)/python -m evals.run_questions
+
+bench: $(VENV)/.dev  ## start-up, answer and recall, one JSON object each
+	@$(BIN)/python -m benchmarks.answer
+
+crash: $(VENV)/.dev  ## kill at every fault point and at 100 random moments, resume, compare
+	@$(BIN)/python -m benchmarks.crash --random 100
+
+crash-long: $(VENV)/.dev  ## the same with 1,000 random moments
+	@$(BIN)/python -m benchmarks.crash --random 1000
+
+trust: $(VENV)/.dev  ## the promises this release keeps, with their figures
+	@$(BIN)/python -m pytest tests/promises.py tests/test_promises.py
+
+COMPILE := $(BIN)/pip-compile -q --generate-hashes --no-emit-index-url --no-emit-trusted-host --no-emit-find-links \
+	--no-header --strip-extras --allow-unsafe
+
+pins: $(VENV)/.dev  ## compile the pins again: hashes, no index address
+	@$(COMPILE) --all-build-deps --only-build-deps -o requirements/build.txt pyproject.toml
+	@$(COMPILE) --extra search -o requirements/base.txt pyproject.toml
+	@$(COMPILE) --all-extras -c requirements/base.txt -o requirements/dev.txt pyproject.toml
+
+clean:
+	rm -rf $(VENV) out build dist
