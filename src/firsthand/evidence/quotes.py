@@ -213,7 +213,10 @@ def _pieces(text: str) -> Iterator[tuple[int, int, str]]:
 def _joins(char: str) -> bool:
     """Whether *char* may join the letter before it: a mark, a later part of a Hangul syllable, something unseen."""
     return char > "\x7f" and (
-        unicodedata.category(char)[0] == "M" or "\u1160" <= char <= "\u11ff" or "\ud7b0" <= char <= "\ud7fb"
+        unicodedata.category(char)[0] == "M"
+        or "\u1160" <= char <= "\u11ff"
+        or "\ud7b0" <= char <= "\ud7fb"
+        or _is_unseen(char)
     )
 
 

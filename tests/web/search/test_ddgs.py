@@ -89,19 +89,20 @@ async def hanging_search(folder: Path) -> AsyncIterator[tuple[Ddgs, Callable[[],
 
 async def test_a_cancelled_search_leaves_no_worker_behind(tmp_path: Path) -> None:
     async with asyncio.timeout(20), hanging_search(tmp_path) as (ddgs, started):
+        before = worker_pids()  # the database server of other tests may be one
         search = asyncio.create_task(ddgs.search(Query("q")))
         await started()
-        children = worker_pids()
-        assert len(children) == 1
+        assert len(worker_pids() - before) == 1
         search.cancel()
         with pytest.raises(asyncio.CancelledError):
             await search
-        assert worker_pids() == set()
+        assert worker_pids() <= before
 
 
 async def test_a_search_that_runs_out_of_time_leaves_no_worker_behind(tmp_path: Path) -> None:
     async with asyncio.timeout(20), hanging_search(tmp_path) as (ddgs, started):
         deadline = asyncio.timeout(None)
+        before = worker_pids()
 
         async def expire() -> None:
             await started()
@@ -112,7 +113,7 @@ async def test_a_search_that_runs_out_of_time_leaves_no_worker_behind(tmp_path: 
             with pytest.raises(TimeoutError):
                 async with deadline:
                     await ddgs.search(Query("q"))
-        assert worker_pids() == set()
+        assert worker_pids() <= before
 
 
 def worker_pids() -> set[str]:

@@ -34,6 +34,7 @@ class Draft:
     zone: str = ""
     page_number: int | None = None
     score: float = 1.0
+    is_after_gap: bool = False  # words of the page were left out before it
 
 
 def prose(raw: str) -> str:
@@ -61,7 +62,10 @@ def code(raw: str) -> str:
 
 
 def assemble(drafts: Sequence[Draft]) -> tuple[str, tuple[Block, ...]]:
-    """One body and its blocks, in order. Units of one list or table stand on lines of their own, others apart."""
+    """One body and its blocks, in order. Units of one list or table stand on lines of their own, others apart.
+
+    Three line breaks stand where words of the page were left out: a span across fewer is as the page has it.
+    """
     parts: list[str] = []
     blocks: list[Block] = []
     position = 0
@@ -71,7 +75,7 @@ def assemble(drafts: Sequence[Draft]) -> tuple[str, tuple[Block, ...]]:
             together = (
                 draft.group and draft.group == before.group and draft.kind in _ONE_UNIT and before.kind in _ONE_UNIT
             )
-            parts.append("\n" if together else "\n\n")
+            parts.append("\n\n\n" if draft.is_after_gap else "\n" if together else "\n\n")
             position += len(parts[-1])
         span = Span(position, position + len(draft.text))
         parts.append(draft.text)

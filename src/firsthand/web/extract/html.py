@@ -116,6 +116,7 @@ class _Walk:
         self._headings: tuple[str, ...] = ()
         self._row: Row | None = None
         self._n_groups = 0
+        self._is_after_gap = False
 
     def run(self, root: LexborNode | None) -> None:
         """Walk everything under *root*."""
@@ -298,7 +299,7 @@ class _Walk:
                 self.facts.heading = text
         if context.kind == "caption" and context.table is not None:
             context.table.caption = f"{context.table.caption} {text}".strip()
-        self.drafts.append(
+        self._place(
             Draft(
                 kind=context.kind,
                 text=text,
@@ -336,7 +337,7 @@ class _Walk:
         else:
             table.n_rows += 1
             header = table.header[first : first + len(texts)]
-        self.drafts.append(
+        self._place(
             Draft(
                 kind="row",
                 text=text,
@@ -348,6 +349,10 @@ class _Walk:
                 zone=context.zone,
             )
         )
+
+    def _place(self, draft: Draft) -> None:
+        draft.is_after_gap, self._is_after_gap = self._is_after_gap, False
+        self.drafts.append(draft)
 
     def _leave_out(self, node: LexborNode, tag: str, context: Context, *, is_hidden: bool) -> None:
         """Pass over an element. If it has words, the block before it ends here, so that no block has a gap."""
@@ -361,6 +366,7 @@ class _Walk:
 
     def _split(self, tag: str, context: Context) -> None:
         self._flush()
+        self._is_after_gap = True
         if self._row is None:
             return
         if context.table is None or not self._row.cells:
