@@ -49,7 +49,7 @@ crash-long: $(VENV)/.dev  ## the same with 1,000 random moments
 	@$(BIN)/python -m benchmarks.crash --random 1000
 
 trust: $(VENV)/.dev  ## the promises this release keeps, with their figures
-	@$(BIN)/python -m pytest tests/promises.py tests/test_promises.py
+	@$(BIN)/python -m tests.promises
 
 COMPILE := $(BIN)/pip-compile -q --generate-hashes --no-emit-index-url --no-emit-trusted-host --no-emit-find-links \
 	--no-header --strip-extras --allow-unsafe

@@ -6,6 +6,7 @@ that also holds the receipt, so a page and the proof that it was fetched are kep
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from firsthand.db import Connection
@@ -47,7 +48,10 @@ class LiveActs:
             )
         except OutsideError as error:
             # A dead page is a result: the next run of this turn must see the same one.
-            return Act(fetched_json(Fetched(url, error.outcome, code=error.code, detail=error.message)))
+            detail = error.message
+            if error.retry_after_s:
+                detail += f" It may be asked again in {math.ceil(error.retry_after_s / 60)} minutes."
+            return Act(fetched_json(Fetched(url, error.outcome, code=error.code, detail=detail)))
 
         def keep(connection: Connection) -> JsonObject:
             text_id = keep_page(connection, page, text, entry)[0]

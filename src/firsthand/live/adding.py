@@ -92,7 +92,7 @@ class Adder:
             else:
                 self._fail(str(path), "unsupported", "This is neither a file nor a folder.")
         self._n_found += len(found)
-        await self._all(self._file(file) for file in found)
+        await self._all(found)
 
     async def pages(self, pages: AsyncIterator[Page | Failure]) -> None:
         """Keep the pages of a crawl, each as soon as it is there. Nobody knows how many will come."""
@@ -112,21 +112,21 @@ class Adder:
         self.added.pages = held.get(self.added.library, 0)
         return self.added
 
-    async def _all(self, jobs: Iterator[object]) -> None:
-        """Run *jobs* with a bounded number in flight: memory stays flat however large the folder."""
+    async def _all(self, files: Sequence[_File]) -> None:
+        """Keep *files* with a bounded number in flight: memory stays flat however large the folder."""
         limit = asyncio.Semaphore(2 * self._extraction.n_workers + 2)
 
-        async def bounded(job: object) -> None:
+        async def bounded(file: _File) -> None:
             try:
-                await cast("asyncio.Future[None]", job)
+                await self._file(file)
             finally:
                 limit.release()
 
         try:
             async with asyncio.TaskGroup() as group:
-                for job in jobs:
+                for file in files:
                     await limit.acquire()
-                    group.create_task(bounded(job))
+                    group.create_task(bounded(file))
         except BaseExceptionGroup as error:
             raise first_of(error) from error
 

@@ -6,13 +6,14 @@ import asyncio
 import json
 from collections.abc import Mapping
 from pathlib import Path
+from typing import cast
 
 from firsthand.db import Connection, Database
 from firsthand.durable import journal
 from firsthand.errors import DigestMismatch, InvalidInput, NotFound
 from firsthand.evidence import bundle, store
 from firsthand.evidence.verify import Kept, Report, verify_answer
-from firsthand.values import JsonValue
+from firsthand.values import Answer, JsonValue
 
 AnswerJson = Mapping[str, JsonValue]
 ANSWER_MAX_BYTES = 16_777_216  # an answer of 16 MB is none of ours
@@ -110,6 +111,7 @@ def _read_answer(path: Path) -> AnswerJson:
         value = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
         raise InvalidInput("not_an_answer", f"{path} is not an answer's JSON.") from error
-    if not isinstance(value, dict):
+    is_answer = isinstance(value, dict) and value.get("schema") == Answer.schema
+    if not is_answer or not isinstance(value.get("claims"), list):
         raise InvalidInput("not_an_answer", f"{path} is not an answer's JSON.")
-    return value
+    return cast(AnswerJson, value)

@@ -30,9 +30,10 @@ class ReadPage:
         assert self.text is not None
         lines: list[str] = []
         last: Block | None = None
+        headers = {block.group: block.header for block in self.text.blocks if block.kind == "row" and block.header}
         for block in self.text.blocks:
             if block.main or everything:
-                lines += _lines(self.text, block, last)
+                lines += _lines(self.text, block, last, headers.get(block.group, ()))
                 last = block
         return "\n".join(lines).strip("\n") + "\n"
 
@@ -100,8 +101,11 @@ def _read_file(path: Path) -> tuple[str, bytes]:
     return path.resolve().as_uri(), path.read_bytes()
 
 
-def _lines(text: Text, block: Block, last: Block | None) -> list[str]:
-    """The Markdown lines of one block, with the blank line that parts it from the last."""
+def _lines(text: Text, block: Block, last: Block | None, table_header: tuple[str, ...]) -> list[str]:
+    """The Markdown lines of one block, with the blank line that parts it from the last.
+
+    *table_header* holds the cells of the row that heads the block's table; that row itself does not know it.
+    """
     words = text.body[block.span.start : block.span.end]
     in_same_group = last is not None and block.group and block.group == last.group
     gap = [] if last is None or (in_same_group and block.kind in ("item", "row")) else [""]
@@ -118,8 +122,8 @@ def _lines(text: Text, block: Block, last: Block | None) -> list[str]:
             row = f"| {' | '.join(cells)} |"
             if in_same_group:
                 return [row]
-            header = [cell.replace("|", "\\|") for cell in block.header] or [""] * len(cells)
-            is_header_row = list(block.header) == words.split("\t")
+            header = [cell.replace("|", "\\|").strip() for cell in table_header] or [""] * len(cells)
+            is_header_row = cells == header
             top = [f"| {' | '.join(header)} |", "|" + " --- |" * max(len(header), len(cells))]
             return [*gap, *top] if is_header_row else [*gap, *top, row]
         case "term":

@@ -30,14 +30,17 @@ from firsthand.values import Citation, Claim, Span, Text, Verify
 
 SECOND_SITE_DEPTH = 40  # how far down the ranking another site's word for the same thing is looked for (guess)
 NOT_BORNE = ("unsupported", "contradicted")
+VALUE_KINDS = frozenset({"number", "default", "date"})
+_VERSION = re.compile(r"\d\.\d+\.\d")  # versions differ between pages without disagreeing
 # What pages say to machines that answer. The usual wordings, no more (guess): nothing here obeys them anyway; they are
 # only kept out of what is quoted. Each repetition is bounded, so a page cannot make this slow.
 _ORDER = re.compile(
     r"\b(?:ignore|disregard|forget|override)\s(?:(?:all|any|of|the|your|my|these|previous|prior|earlier|above)\s){0,4}"
     r"(?:instructions?|prompts?|directions|what you (?:were|are|have been) (?:asked|told))\b"
-    r"|\byou (?:must|should|will|shall) (?:now |only ){0,2}(?:answer|reply|respond|say|state|claim|report) that\b",
-    re.IGNORECASE,
+    r"|\byou (?:must|should|will|shall) (?:now |only ){0,2}(?:answer|reply|respond|say|state|claim|report) that\b"
 )
+# Looked for first: the pattern alone took 14 ms for the 600 passages of one answer, a tenth of what it may cost.
+_ORDER_BEGINS = ("ignore", "disregard", "forget", "override", "you must", "you should", "you will", "you shall")
 _ABOUT_ORDERS = re.compile(r"instruction|prompt|inject|jailbreak|ignore|disregard", re.IGNORECASE)
 
 
@@ -76,8 +79,7 @@ def cite(
         if is_missing or (verify == "strict" and not is_borne):
             dropped.append(index)
         cited.append((claim, citations))
-    conflicts = tuple(candidate_conflicts([_said(claim, pages) for claim, _ in cited if claim.quotes]))
-    conflicts = tuple(conflict for conflict in conflicts if conflict.one.text_digest != conflict.other.text_digest)
+    conflicts = _conflicts(plan, [claim for claim, _ in cited], pages)
     claims = []
     for claim, citations in cited:
         plain = Claim(claim.text, claim.start, claim.end, citations)
@@ -88,6 +90,9 @@ def cite(
 
 def is_order(words: str, question: str) -> bool:
     """Whether *words* tell whoever answers what to say, and *question* does not ask about such words (A06)."""
+    words = words.lower()
+    if not any(begin in words for begin in _ORDER_BEGINS):
+        return False
     return _ORDER.search(words) is not None and _ABOUT_ORDERS.search(question) is None
 
 
@@ -145,6 +150,26 @@ def _citations(
             citation = replace(citation, support=judged.support, score=judged.score, method=judged.method)
         made.append(citation)
     return tuple(made)
+
+
+def _conflicts(plan: Plan, claims: Sequence[DraftClaim], pages: Mapping[int, PageRef]) -> tuple[Conflict, ...]:
+    """Where two pages give other values for what was asked. Only a question for a value can have such an answer."""
+    if not plan.kinds & VALUE_KINDS:
+        return ()
+    found = candidate_conflicts([_said(claim, pages) for claim in claims])
+    return tuple(
+        conflict
+        for conflict in found
+        if conflict.one.text_digest != conflict.other.text_digest
+        and not any(_VERSION.search(value) for value in conflict.values)
+        and not _says_both(conflict)
+    )
+
+
+def _says_both(conflict: Conflict) -> bool:
+    """Whether each side also says the other's value, of something else: then they agree (25 and 200 on both pages)."""
+    one, other = (re.compile(rf"(?<!\w){re.escape(value)}(?!\w)") for value in conflict.values)
+    return other.search(conflict.one.text) is not None and one.search(conflict.other.text) is not None
 
 
 def _said(claim: DraftClaim, pages: Mapping[int, PageRef]) -> Said:
