@@ -90,7 +90,7 @@ def main() -> int:
         given.out.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
 
     def median(what: str, field: str) -> float:
-        return round(statistics.median(row[field] for row in rows if row["what"] == what), 3)
+        return float(round(statistics.median(row[field] for row in rows if row["what"] == what), 3))
 
     warm = [float(row["printed"]) for row in rows if row["what"] == "warm"]
     figures = {

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from firsthand import render
 from firsthand.errors import InvalidInput
+from firsthand.values import Claim
 from tests import samples
 
 
@@ -77,3 +78,63 @@ def test_markdown_of_a_page_title_with_a_link_stays_text() -> None:
 
 def test_an_address_cannot_end_the_link_it_stands_in() -> None:
     assert render.link_target("https://a.org/x)(y z") == "https://a.org/x%29%28y%20z"
+
+
+CODE = "def retry():\n    for n in range(3):\n        return n"
+ROW = "timeout\t30\tSeconds before a request is given up"
+
+
+def claims_of(*quotes: str) -> tuple[str, tuple[Claim, ...]]:
+    """The text of an answer and its claims, one a quote, as the engine writes them."""
+    text, claims = "", []
+    for quote in quotes:
+        words = render.escape_markdown(" ".join(quote.split()))
+        start = len(text) + (2 if text else 0)
+        text += ("\n\n" if text else "") + f"{words} [1](https://example.org/limits.html)"
+        claims.append(Claim(words, start, start + len(words), (samples.citation(quote=quote),)))
+    return text, tuple(claims)
+
+
+def test_the_first_statement_stands_out_and_the_others_stand_back() -> None:
+    text, claims = claims_of("At most 64 tables.", "A limit & a reason.")
+    lines = render.to_terminal(samples.answer(text=text, claims=claims)).splitlines()
+    assert lines[3:7] == ["  At most 64 tables. [1]", "", "Beside it", "    A limit & a reason. [1]"]
+    assert "\x1b[1m  At most 64 tables. [1]" in render.to_terminal(
+        samples.answer(text=text, claims=claims), colour=True
+    )
+
+
+def test_code_keeps_its_lines_and_a_row_its_cells() -> None:
+    text, claims = claims_of("Lead.", CODE, ROW)
+    shown = render.to_terminal(samples.answer(text=text, claims=claims))
+    assert "      def retry():\n          for n in range(3):\n              return n\n    [1]\n" in shown
+    assert "    timeout │ 30 │ Seconds before a request is given up [1]\n" in shown
+
+
+@pytest.mark.parametrize(
+    ("quote", "is_code"),
+    [(CODE, True), ("$ make\n$ make install", True), ("a = 1\nb = 2", True), (ROW + "\n" + ROW, False),
+     ("A heading\nThen a sentence of prose.", False), ("One paragraph.\n\nAnother one.", False), ("x = 1;", False)],
+)  # fmt: skip
+def test_code_is_known_by_its_look(quote: str, is_code: bool) -> None:
+    assert render.is_code(quote) is is_code
+
+
+def test_wide_characters_count_twice_and_lines_break_beside_them() -> None:
+    text = "接続のタイムアウトは既定で三十秒です。この値は設定ファイルで変更できます。"
+    lines = render._wrapped(text, 20, indent="  ")
+    assert all(render.cell_width(line) <= 22 for line in lines) and "".join(line[2:] for line in lines) == text
+    assert not any(line[2] in "、。" for line in lines)
+    assert render.cut_to_width("三十秒です", 5) == "三十" and render.cut_to_width("abc", 5) == "abc"
+
+
+@given(st.text())
+def test_one_record_stays_one_line(text: str) -> None:
+    assert len(render.visible_line(text).splitlines()) <= 1
+
+
+@given(st.text(alphabet=st.characters()) | st.text(alphabet="\u202e\x9b\u200b\ud800\U000e0041\u2028a"))
+def test_json_without_steering_characters_is_the_same_value(text: str) -> None:
+    shown = render.escape_unseen(json.dumps(text, ensure_ascii=False))
+    assert json.loads(shown) == text
+    assert not re.search("[\x7f-\x9f\u200b\u2028-\u202e\u2066-\u2069\ud800-\udfff]", shown)

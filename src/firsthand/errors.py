@@ -43,6 +43,16 @@ class Error(Exception):
         """The error as one JSON object: kind, code, message and the facts as fields."""
         return {"kind": self.kind, "code": self.code, "message": self.message, **self.facts}
 
+    def __reduce__(self) -> tuple[object, ...]:
+        """An error crosses from a worker process as it is; by default it would be made again from its message alone."""
+        return _made_again, (type(self), self.args, self.__dict__)
+
+
+def _made_again(kind: type[Error], args: tuple[object, ...], state: dict[str, object]) -> Error:
+    error = kind.__new__(kind, *args)
+    error.__dict__.update(state)
+    return error
+
 
 class CallerError(Error):
     """The caller can fix it."""

@@ -243,7 +243,9 @@ def to_terminal(answer: Answer, *, width: int = 80, colour: bool = False) -> str
     """
     width = max(20, min(width, 100))
     bold, dim, reset = ("\x1b[1m", "\x1b[2m", "\x1b[0m") if colour else ("", "", "")
-    facts = f"{_counted(len(answer.sources), 'source')} · {answer.elapsed_ms} ms"
+    facts = f"{answer.elapsed_ms} ms"
+    if answer.sources:
+        facts = f"{_counted(len(answer.sources), 'source')} · {facts}"
     lines = [f"{bold}{line}{reset}" for line in _wrapped(answer.question, width)]
     lines += [f"{dim}{line}{reset}" for line in _wrapped(f"{STATUS_WORDS[answer.status]} · {facts}", width)]
     lead, *more = parts(answer) or [Part("")]
@@ -262,7 +264,8 @@ def to_terminal(answer: Answer, *, width: int = 80, colour: bool = False) -> str
         lines += ["", f"{bold}{title}{reset}"]
         for row in rows:
             lines += _wrapped(f"· {row}", width, indent="  ", hang="    ")
-    lines += ["", f"{dim}firsthand verify {answer.id}{reset}"]
+    if answer.claims:
+        lines += ["", f"{dim}firsthand verify {answer.id}{reset}"]
     return "\n".join(lines) + "\n"
 
 
@@ -277,7 +280,8 @@ def _part_lines(part: Part, width: int, indent: str) -> list[str]:
             lines += [indent + "  " + line for line in visible(quote).expandtabs(4).split("\n")]
         else:
             for row in filter(str.strip, quote.split("\n")):
-                lines += _wrapped(" │ ".join(row.split("\t")), width, indent=indent, hang=indent + "  ")
+                hang = indent + "  " if "\t" in row else indent
+                lines += _wrapped(" │ ".join(row.split("\t")), width, indent=indent, hang=hang)
     numbers = "".join(f"[{n}]" for n in part.sources)
     if is_code(part.shaped[-1]):
         return [*lines, indent + numbers]  # a mark of ours must not look like code

@@ -1,0 +1,97 @@
+"""A page's text for somebody who asked for it: Markdown for people, blocks for programs, refusals as values."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from firsthand.live import reading
+from firsthand.live.extraction import Extraction
+from firsthand.live.reach import Reach
+from firsthand.live.reading import ReadPage, read_source
+from firsthand.settings import Settings
+
+PAGE = """<!doctype html><html lang="en"><head><title>Retries</title></head><body>
+<nav><a href="/">Home</a></nav>
+<main><h1>Retries</h1><p>A request is sent again at most three times, with a pause that doubles each time it fails.</p>
+<ul><li>first<ul><li>inner</li></ul></li><li>second</li></ul>
+<pre><code>def retry():
+    return 3
+</code></pre>
+<table><tr><th>Name</th><th>Default</th></tr><tr><td>times</td><td>3 | 4</td></tr></table>
+<blockquote>Never give up too early.</blockquote></main></body></html>"""
+
+
+@pytest.fixture
+async def reach(tmp_path: Path) -> AsyncIterator[Reach]:
+    made = Reach(Settings(home=tmp_path))
+    yield made
+    await made.aclose()
+
+
+async def read(source: str, reach: Reach) -> ReadPage:
+    extraction = Extraction(1)
+    try:
+        return await read_source(source, reach, extraction)
+    finally:
+        extraction.close()
+
+
+async def test_markdown_shows_each_kind_as_what_it_is(tmp_path: Path, reach: Reach) -> None:
+    (tmp_path / "a.html").write_text(PAGE)
+    page = await read(str(tmp_path / "a.html"), reach)
+    assert page.markdown(everything=False) == (
+        "# Retries\n\n"
+        "A request is sent again at most three times, with a pause that doubles each time it fails.\n\n"
+        "- first\n  - inner\n- second\n\n"
+        "```\ndef retry():\n    return 3\n```\n\n"
+        "| Name | Default |\n| --- | --- |\n| times | 3 \\| 4 |\n\n"
+        "> Never give up too early.\n"
+    )
+    assert "Home" in page.markdown(everything=True)
+
+
+async def test_the_json_form_has_the_fields_of_the_contract_and_spans_that_cut_the_text(
+    tmp_path: Path, reach: Reach
+) -> None:
+    (tmp_path / "a.html").write_text(PAGE)
+    page = await read(str(tmp_path / "a.html"), reach)
+    value = page.as_json()
+    assert list(value) == [
+        "source", "url", "outcome", "media_type", "charset", "title", "author", "published_at", "modified_at",
+        "language", "text", "blocks",
+    ]  # fmt: skip
+    blocks = value["blocks"]
+    assert page.text is not None and isinstance(blocks, list)
+    for block in blocks:
+        assert isinstance(block, dict)
+        assert list(block) == ["kind", "main", "score", "heading", "text", "start", "end"]
+        assert page.text.body[block["start"] : block["end"]] == block["text"]  # type: ignore[index]
+
+
+@pytest.mark.parametrize(
+    ("source", "outcome"),
+    [
+        ("missing.html", "not_found"),
+        (".", "unsupported"),
+        ("pipe", "unsupported"),
+        ("large.txt", "too_large"),
+        ("n" * 400, "failed"),
+        ("http://127.0.0.1:1/", "blocked_by_policy"),
+        ("http://169.254.169.254/latest/", "blocked_by_policy"),
+        ("http://", "blocked_by_policy"),
+    ],
+)
+async def test_a_refusal_is_a_value_with_its_outcome(
+    tmp_path: Path, reach: Reach, monkeypatch: pytest.MonkeyPatch, source: str, outcome: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(reading, "FILE_MAX_BYTES", 1000)
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "large.txt").write_bytes(b"x" * 1001)
+    page = await read(source, reach)
+    assert (page.outcome, page.text) == (outcome, None)
+    assert page.detail and set(page.as_json()) == {"source", "url", "outcome", "detail"}
