@@ -675,7 +675,6 @@ def test_two_sites_that_disagree_are_a_conflict(empty: Path, nimbus: Web) -> Non
     assert answer["status"] == "conflicting_evidence" and answer["conflicts"]
 
 
-@pytest.mark.xfail(strict=True, reason="evidence.corroborate takes the two plans of one page for one fact")
 def test_two_facts_of_one_page_are_no_conflict(empty: Path, nimbus: Web) -> None:
     nimbus.one.replies["/plans"] = page(
         "Plans of Nimbus Board",

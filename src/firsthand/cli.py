@@ -20,12 +20,12 @@ import typer
 
 from firsthand import __version__
 from firsthand.errors import CallerError, Error, InvalidInput
-from firsthand.render import cut_to_width, escape_unseen, to_json, to_terminal, visible, visible_line
+from firsthand.progress import Progress
+from firsthand.render import escape_unseen, to_json, to_terminal, visible, visible_line
 from firsthand.values import JsonValue
 
 if TYPE_CHECKING:
     from firsthand.app import App, AskOptions
-    from firsthand.events import Event
 
 T = TypeVar("T")
 FAILED, WRONG_USAGE, INTERRUPTED = 1, 2, 130
@@ -386,59 +386,6 @@ def main() -> None:
     app()
 
 
-class Progress:
-    """What a person watching sees on stderr: one line that changes in a terminal, plain lines elsewhere."""
-
-    def __init__(self, *, is_quiet: bool = False) -> None:
-        self._is_quiet = is_quiet
-        self._is_live = sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
-        self._has_line = False
-        self._last_tenth = -1
-
-    def event(self, event: Event) -> None:
-        """Show what happened in a turn."""
-        words = _EVENT_WORDS.get(event.type)
-        if words:
-            self._show(words.format_map({**_BLANK, **event.data}))
-
-    def count(self, done: int, total: int, what: str) -> None:
-        """Show how far a long job is; a plain log gets a line each tenth, or each tenth page if nobody knows the end."""
-        tenth = 10 * done // total if total else done // 10
-        if self._is_live or tenth != self._last_tenth:
-            self._last_tenth = tenth
-            self._show(f"{done}/{total} {what}" if total else f"{done} {what}")
-
-    def clear(self) -> None:
-        """Take the changing line away, before a result is printed."""
-        if self._has_line:
-            sys.stderr.write("\r\x1b[K")
-            sys.stderr.flush()
-            self._has_line = False
-
-    def _show(self, line: str) -> None:
-        if self._is_quiet:
-            return
-        line = visible_line(line)
-        if self._is_live:
-            sys.stderr.write("\r\x1b[K" + cut_to_width(line, _stderr_width() - 1))
-            self._has_line = True
-        else:
-            sys.stderr.write(line + "\n")
-        sys.stderr.flush()
-
-
-_BLANK: dict[str, JsonValue] = {"provider": "", "n_hits": 0, "url": "", "outcome": "", "n_passages": 0, "n_claims": 0}
-_EVENT_WORDS = {
-    "TurnStarted": "looking at the question",
-    "SearchFinished": "searched {provider}: {n_hits} hits",
-    "SearchFailed": "searched {provider}: {outcome}",
-    "PageKept": "read {url}",
-    "PageFailed": "not read ({outcome}) {url}",
-    "PassagesRanked": "weighed {n_passages} passages",
-    "AnswerFinished": "checked {n_claims} claims",
-}
-
-
 def _options(
     library: Sequence[str] | None,
     search: str | None,
@@ -531,18 +478,6 @@ def _say(line: str) -> None:
 
 def _width() -> int:
     return shutil.get_terminal_size((80, 24)).columns
-
-
-def _stderr_width() -> int:
-    """The columns of the terminal that shows progress, which need not be where the results go."""
-    try:
-        return int(os.environ.get("COLUMNS", "")) or 80
-    except ValueError:
-        pass
-    try:
-        return os.get_terminal_size(sys.stderr.fileno()).columns or 80
-    except OSError:
-        return 80
 
 
 def _colour() -> bool:

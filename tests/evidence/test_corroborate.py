@@ -161,3 +161,17 @@ def test_only_the_claim_that_speaks_of_the_disputed_thing_is_disputed() -> None:
     length = Claim("The Rhine bridge is 310 m long.", 0, 0, (citation,))
     colour = Claim("It was painted green by Anna Vogel.", 0, 0, (citation,))
     assert (is_disputed(length, conflicts, "en"), is_disputed(colour, conflicts, "en")) == (True, False)
+
+
+def test_two_things_with_a_value_each_are_no_conflict() -> None:
+    one = Said("The Standard plan allows 25 members in a workspace.", "sha256:a", Span(0, 50))
+    other = Said("The Enterprise plan allows 200 members in a workspace.", "sha256:b", Span(0, 53))
+    assert candidate_conflicts([one, other]) == []
+
+
+def test_one_number_that_agrees_does_not_hide_one_that_differs() -> None:
+    one = Said("The plan allows 25 members in one workspace.", "sha256:a", Span(0, 44))
+    other = Said("The plan allows 40 members in one workspace.", "sha256:b", Span(0, 44))
+    assert [conflict.values for conflict in candidate_conflicts([one, other])] == [("25 members", "40 members")] or [
+        conflict.values for conflict in candidate_conflicts([one, other])
+    ] == [("25", "40")]

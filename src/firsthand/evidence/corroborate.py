@@ -209,6 +209,7 @@ _SENTENCE = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")
 @dataclass(frozen=True, slots=True)
 class _Statement:
     terms: frozenset[str]
+    names: frozenset[str]  # of them, those of words with a capital inside the sentence
     quantities: tuple[Quantity, ...]
 
 
@@ -222,7 +223,10 @@ def _statement(sentence: str, language: str | None) -> _Statement:
         Quantity(frozenset(Decimal(year) for year, _, _ in date.readings if year), "date", date.written)
         for date in amounts.dates
     )
-    return _Statement(frozenset(_terms(sentence, language)), amounts.quantities + dated)
+    terms = frozenset(_terms(sentence, language))
+    capitals = [word for word in sentence.split()[1:] if word[:1].isupper()]
+    names = terms & frozenset(index_terms(" ".join(capitals), language))
+    return _Statement(terms, names, amounts.quantities + dated)
 
 
 def _terms(text: str, language: str | None) -> set[str]:
@@ -241,6 +245,8 @@ def _first_conflict(
             shared = mine.terms & theirs.terms
             if not shared or len(shared) < SAME_ATTRIBUTE * min(len(mine.terms), len(theirs.terms)):
                 continue
+            if mine.names - theirs.terms and theirs.names - mine.terms:
+                continue  # each names something that the other does not: two things, not two values of one
             values = _differing(mine.quantities, theirs.quantities)
             if values is not None:
                 return Conflict(one, other, tuple(sorted(shared)), values)
@@ -252,8 +258,10 @@ def _differing(mine: Sequence[Quantity], theirs: Sequence[Quantity]) -> tuple[st
     for unit in dict.fromkeys(quantity.unit for quantity in mine):
         ours = [quantity for quantity in mine if quantity.unit == unit]
         their = [quantity for quantity in theirs if quantity.unit == unit]
-        if their and not any(a.values & b.values for a in ours for b in their):
-            return ours[0].written, their[0].written
+        left = [one for one in ours if not any(one.values & other.values for other in their)]
+        right = [one for one in their if not any(one.values & other.values for other in ours)]
+        if left and right:
+            return left[0].written, right[0].written
     return None
 
 
