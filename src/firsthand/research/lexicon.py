@@ -18,6 +18,8 @@ LANGUAGES = ("en", "de", "fr", "es", "it", "pt", "ru", "ja", "zh", "ko", "tr")
 GLOSSARY_QUALITY = 0.8  # a translation meets a word nearly as well as the word itself (recipe: 0.8)
 PARAPHRASE_QUALITY = 0.55  # a word of like meaning, half as well (recipe: 0.55)
 UNSPACED = ("ja", "zh", "ko")  # their words are found inside a question, not between spaces
+SUFFIXING = ("tr", "ru")  # endings pile up beyond what a stemmer takes off, so a beginning is enough ...
+SUFFIXED_MIN_CHARS = 5  # ... if it is this long
 COMPOUNDING = ("de", "nl", "sv", "da", "fi")
 
 CUE_NAMES = ("number", "date", "default", "howto", "list", "compare", "yesno", "why", "where")
@@ -67,6 +69,8 @@ def _spellings(language: str) -> tuple[Mapping[str, tuple[int, ...]], tuple[tupl
             if language in UNSPACED or spelling.endswith("~"):
                 strings.append((spelling.rstrip("~"), number))
             elif " " not in spelling:
+                if language in SUFFIXING and len(spelling) >= SUFFIXED_MIN_CHARS:
+                    strings.append((spelling, number))
                 for term in index_terms(spelling, language)[:1]:
                     by_term[term] = (*by_term.get(term, ()), number)
     strings.sort(key=lambda item: -len(item[0]))

@@ -32,6 +32,7 @@ UNIT_WEIGHT = 0.4  # a unit beside a number: a page may write it otherwise (gues
 COMPOUND_PART_WEIGHT = 0.6
 UNKNOWN_IDF_SHARE = 0.5  # a word that no passage holds tells passages apart only by its expansions
 PART_QUALITY = 0.4  # a part of an identifier, for pages that write it as words
+SPELLED_MIN_CHARS = 5  # shorter words have too many neighbours
 SPELLING_QUALITY = 0.75  # the nearest word of the index, for one that it does not hold
 # FTS5 scores every match of a look-up. Terms are taken rarest first until their matches are this share of all passages;
 # the words that are left out still count in ranking.
@@ -52,7 +53,34 @@ _GENERIC_NAMES = frozenset(
         "en",
     )
 )
-_UNITS = frozenset("b kb mb gb tb kib mib gib tib byte bytes bit bits ms s sec min hz khz mhz ghz px kbit mbit".split())
+_UNITS = frozenset(
+    (
+        "b",
+        "kb",
+        "mb",
+        "gb",
+        "tb",
+        "kib",
+        "mib",
+        "gib",
+        "tib",
+        "byte",
+        "bytes",
+        "bit",
+        "bits",
+        "ms",
+        "s",
+        "sec",
+        "min",
+        "hz",
+        "khz",
+        "mhz",
+        "ghz",
+        "px",
+        "kbit",
+        "mbit",
+    )
+)
 _WORD = re.compile(r"[^\s,;!?()\[\]{}<>\"“”„«»。、，；！？（）「」『』【】《》：…]+")
 _EDGES = ".:'’`*‘"
 _QUOTED = re.compile(r"[\"“„«「『]([^\"“”„«»「」『』]{2,80})[\"”“»」』]|(?<!\w)['‘`]([^'’`‘]{2,80})['’`](?!\w)")
@@ -132,9 +160,9 @@ def unknown_terms(question: str, sites: Sequence[Site], rarity: tuple[int, Mappi
     return [
         group.terms[0]
         for group in _groups(question[:QUESTION_MAX_CHARS], language, sites)
-        if group.kind in ("word", "name", "identifier", "quoted")
+        if group.kind == "word"  # "JSONB" is another thing than "JSON"; a name is met or it is not
         and group.terms
-        and len(group.terms[0]) >= 4
+        and len(group.terms[0]) >= SPELLED_MIN_CHARS
         and not any(rarity[1].get(term) for term in group.terms)
     ]
 
@@ -223,6 +251,8 @@ def _kind_of(token: _Token, question: str, language: str) -> tuple[GroupKind, bo
         return "number", len(word) > 1 and ("." in word or len(word) >= 4)
     if _IDENTIFIER.search(word) or _HUMP.search(word):
         return "identifier", True
+    if not word.isascii():  # a page may write a name in another script, or with other endings
+        return ("quoted", True) if token.is_quoted else ("word", False)
     if (_BRAND.search(word) and len(letters) > 2) or (word.isupper() and len(letters) >= 2 and not question.isupper()):
         return "name", True
     if word[0].isupper() and not _SENTENCE_START.search(question[: token.start]) and language != "de":
@@ -395,7 +425,7 @@ def _with_spellings(
     for group in groups:
         near = similar.get(group.terms[0], ()) if group.terms else ()
         if near and not any(counts.get(term) for term in group.terms):
-            group = replace(group, soft={**group.soft, **dict.fromkeys(near[:3], SPELLING_QUALITY)}, is_name=False)
+            group = replace(group, soft={**group.soft, **dict.fromkeys(near[:3], SPELLING_QUALITY)})
         made.append(group)
     return made
 
@@ -585,7 +615,7 @@ def _lookups_of(plan: Plan, part: str, n_pages: int) -> list[Lookup]:
             made.append(Lookup(f"{part}.exact", _as_groups(words), limit=120))
         made.append(Lookup(f"{part}.wide{number}", wide, limit=140, site=site))
         made.append(Lookup(f"{part}.pages{number}", pages, of="pages", limit=n_pages, site=site))
-    if plan.sites and exact:
+    if plan.sites and exact and part == "0":
         words = _affordable(exact, plan.n_passages * BUDGET_SHARE_ELSEWHERE)
         made.append(Lookup(f"{part}.elsewhere", _as_groups(words), limit=60))
     return made

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 from firsthand.evidence.terms import index_terms
 from firsthand.ports import Candidate
-from firsthand.research.plan import Plan
+from firsthand.research.plan import PART_QUALITY, Plan
 
 FEATURES = (
     "bm",
@@ -31,6 +31,7 @@ FEATURES = (
     "language",
     "label",
     "about",
+    "fits",
 )
 # Mean and deviation of each feature over the candidates of the open questions (evals/reader_lab.py --constants).
 SCALE: Mapping[str, tuple[float, float]] = {
@@ -48,8 +49,10 @@ SCALE: Mapping[str, tuple[float, float]] = {
     "language": (0.951, 0.215),
     "label": (0.025, 0.157),
     "about": (0.22, 0.207),
+    "fits": (0.182, 0.386),
 }
-WEIGHT: Mapping[str, float] = {"bm": 2.0}  # every other feature: 1 (recipe, section 4)
+# Every other feature counts 1 (recipe, section 4). "about" at a half helped in three packages of six and hurt in none.
+WEIGHT: Mapping[str, float] = {"bm": 2.0, "about": 0.5}
 _GENERIC = frozenset(
     index_terms("the a an of and or in to for on with by chapter section appendix part page manual", "en")
 )
@@ -60,8 +63,11 @@ NEAR = ((1, 1.0), (3, 2 / 3), (6, 0.5))  # tokens apart
 ROW_BONUS = 0.5
 CODE_MALUS = 0.5
 LENGTH_SCALE = (5.2, 0.9)  # mean and deviation of the logarithm of the length in characters
-HEADING_MALUS = 1.0  # a heading, or a term without a definition, answers nothing by itself
+HEADING_MALUS = 3.0  # a heading, or a term without a definition, answers nothing by itself
 DEFAULT_NEAR = 6  # terms between "default" and its number
+RUN_PASSAGES = 8
+WEB_TYPES = ("text/html", "application/xhtml+xml")
+TWIN_MALUS = 9.0  # beside a site's web pages a text file or PDF is mostly one of them again, and quotes worse (guess)
 NUMBER_WORD_WORTH = 0.6  # "two" stands in many passages that give no number (guess)
 _SAYS_DEFAULT = frozenset(
     term
@@ -82,7 +88,24 @@ _SAYS_DEFAULT = frozenset(
     for term in index_terms(word, language)[:1]
 )
 # A number that can answer "how many": not part of a version, a date, an address or an identifier.
-_NUMBER = re.compile(r"(?<![\w.\-/:])(\d+(?:,\d{3})*(?:\.\d+)?)(?![\w]*\.\d)(?=\W|[a-zA-Z%µ]{1,3}\b|[^\x00-\x7f]|$)")
+# ASCII, so that a number between Chinese or Japanese characters stands alone.
+_NUMBER = re.compile(r"(?<![\w.\-/:])(\d+(?:,\d{3})*(?:\.\d+)?)(?!\w*\.\d)(?=\W|[a-zA-Z%]{1,3}\b|$)", re.ASCII)
+_BECAUSE = re.compile(
+    r"\b(because|since|therefore|so that|reason|weil|da|denn|deshalb|daher|parce|car|puisque|porque|ya que|perché|poiché|pois|потому|"
+    r"поскольку|так как|çünkü)\b|因为|由于|因此|ため|から|때문",
+    re.IGNORECASE,
+)
+_COMMAND = re.compile(
+    r"(?<!\w)--?[a-z]|\w\(|\w_\w|\w=\w|\w\.\w+\(|\b(use|run|set|call|type|press|using|enter|add)\b|[A-Z]{4,}"
+)
+_VERDICT = re.compile(
+    r"\b(not|no|never|cannot|can't|only|always|doesn't|don't|without|supported|possible|nicht|kein\w*|nie|nur|immer|pas|jamais|no|nunca|"
+    r"non|mai|não|не|нет|никогда|değil)\b|不|没有|ません|ない|않",
+    re.IGNORECASE,
+)
+_PLACE = re.compile(
+    r"\w/\w|/\w|\b(directory|folder|file|table|in the|located|stored|under)\b|目录|文件|ディレクトリ|ファイル"
+)
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _NUMBER_WORDS = frozenset(
     index_terms(
@@ -101,7 +124,7 @@ class Ranked:
     score: float
     features: Mapping[str, float]
     met: frozenset[int]  # groups of the plan that the passage's own words meet
-    around: frozenset[int]  # groups that it meets with its headings, title and lead
+    around: frozenset[int]  # groups that it meets with its headings, title and lead; by more than a part of a name
     parts: tuple[float, ...] = ()  # its score for each part of the question
 
     @property
@@ -147,9 +170,10 @@ def _rank(plan: Plan, candidates: Sequence[Candidate], part: str) -> list[Ranked
     best_page = max((candidate.page_score for candidate in candidates), default=0.0) or 1.0
     rows = [_met(matcher, candidate) for candidate in candidates]
     sections = _sections(candidates, rows, len(plan.groups))
+    with_web_pages = {each.page.site for each in candidates if each.page.media_type in WEB_TYPES}
     ranked = []
     for candidate, row in zip(candidates, rows, strict=True):
-        section = sections[candidate.page.text_id, candidate.passage.headings]
+        section = sections[_section_of(candidate)]
         features = {
             "bm": max((candidate.scores.get(name, 0.0) / top for name, top in best.items()), default=0.0),
             "any": _share(matcher, row.around),
@@ -165,12 +189,15 @@ def _rank(plan: Plan, candidates: Sequence[Candidate], part: str) -> list[Ranked
             "language": _language(plan, candidate),
             "label": _label(matcher, candidate),
             "about": _about(matcher, candidate),
+            "fits": _fits(plan, candidate),
         }
-        score = sum(WEIGHT.get(n, 1.0) * (v - SCALE[n][0]) / SCALE[n][1] for n, v in features.items()) + _shape(
-            candidate
-        )
+        score = _shape(candidate)
+        for name, value in features.items():
+            score += WEIGHT.get(name, 1.0) * min(CLIP, (value - SCALE[name][0]) / SCALE[name][1])
+        if candidate.page.media_type not in WEB_TYPES and candidate.page.site in with_web_pages:
+            score -= TWIN_MALUS
         body = frozenset(i for i, quality in enumerate(row.body) if quality > 0)
-        around = frozenset(i for i, quality in enumerate(row.around) if quality > 0)
+        around = frozenset(i for i, quality in enumerate(row.around) if quality > PART_QUALITY)
         ranked.append(Ranked(candidate, round(score, 4), features, body, around))
     return ranked
 
@@ -243,13 +270,20 @@ def _met(matcher: _Matcher, candidate: Candidate) -> _Row:
     return _Row(body, heading, around, places)
 
 
-def _sections(
-    candidates: Sequence[Candidate], rows: Sequence[_Row], n_groups: int
-) -> dict[tuple[int, tuple[str, ...]], list[float]]:
+_Section = tuple[int, tuple[str, ...], int]
+
+
+def _section_of(candidate: Candidate) -> _Section:
+    """Text and headings; where there are no headings, a run of passages, or a whole book would be one section."""
+    passage = candidate.passage
+    return candidate.page.text_id, passage.headings, 0 if passage.headings else passage.seq // RUN_PASSAGES
+
+
+def _sections(candidates: Sequence[Candidate], rows: Sequence[_Row], n_groups: int) -> dict[_Section, list[float]]:
     """What all candidates of one section meet together."""
-    sections: dict[tuple[int, tuple[str, ...]], list[float]] = {}
+    sections: dict[_Section, list[float]] = {}
     for candidate, row in zip(candidates, rows, strict=True):
-        met = sections.setdefault((candidate.page.text_id, candidate.passage.headings), [0.0] * n_groups)
+        met = sections.setdefault(_section_of(candidate), [0.0] * n_groups)
         for i, quality in enumerate(row.around):
             if quality > met[i]:
                 met[i] = quality
@@ -284,6 +318,26 @@ def _about(matcher: _Matcher, candidate: Candidate) -> float:
             met = sum(max((q for _, q in matcher.by_term.get(term, ())), default=0.0) for term in terms)
             best = max(best, met / (len(terms) + 0.5))
     return best
+
+
+def _fits(plan: Plan, candidate: Candidate) -> float:
+    """Whether the passage looks like an answer of the kind that is asked for; numbers and defaults have features of their own."""
+    body = candidate.body
+    if "why" in plan.kinds:
+        return float(_BECAUSE.search(body) is not None)
+    if "howto" in plan.kinds:
+        return float(candidate.passage.kind == "code" or _COMMAND.search(body) is not None)
+    if "list" in plan.kinds:
+        return float(
+            body.rstrip().endswith((":", "："))
+            or candidate.passage.kind == "item"
+            or body.count(",") + body.count("、") >= 3
+        )
+    if "yesno" in plan.kinds:
+        return float(_VERDICT.search(body) is not None)
+    if "where" in plan.kinds:
+        return float(_PLACE.search(body) is not None)
+    return 0.0
 
 
 def says_default(terms: Collection[str]) -> bool:
