@@ -150,7 +150,7 @@ def _paraphrases() -> tuple[Mapping[str, tuple[str, ...]], tuple[tuple[str, tupl
         asked = [word.strip() for word in left.split(",")] if colon else words[:1]
         for word in asked:
             if " " in word:
-                phrases.setdefault(word, {}).update(dict.fromkeys(terms))
+                phrases.setdefault(_stems(word), {}).update(dict.fromkeys(terms))
             else:
                 for term in index_terms(word, "en")[:1]:
                     by_term.setdefault(term, {}).update(dict.fromkeys(t for t in terms if t != term))
@@ -166,14 +166,20 @@ def paraphrases_of(term: str) -> tuple[str, ...]:
 
 
 def phrases_in(question: str) -> list[tuple[str, tuple[str, ...]]]:
-    """The phrases of several words in a lower-case English question, with the terms they stand for."""
-    padded = f" {re.sub(r'[^a-z0-9]+', ' ', question)} "
+    """The phrases of several words in an English question, by their stems, with the terms they stand for."""
+    padded = f" {_stems(question)} "
     found = []
     for phrase, terms in _paraphrases()[1]:
-        if f" {phrase.replace('-', ' ')} " in padded:
+        if f" {phrase} " in padded:
             found.append((phrase, terms))
             padded = padded.replace(f" {phrase} ", "  ")
     return found
+
+
+def _stems(words: str) -> str:
+    """*words* stem by stem, so that "falls back" is "fall back" and "don't" is the same in list and question."""
+    plain = re.findall(r"[a-z0-9]+", words.lower().replace("’", "").replace("'", ""))
+    return " ".join((index_terms(word, "en") or [word])[0] for word in plain)
 
 
 # -- Cues

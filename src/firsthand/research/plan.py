@@ -284,7 +284,8 @@ def _with_phrases(groups: list[Group], implied: list[Group]) -> tuple[list[Group
     """A word that a phrase consists of ("how big") takes over what the phrase stands for."""
     left = []
     for phrase in implied:
-        owner = next((g for g in groups if phrase.kind == "phrase" and g.word.lower() in phrase.word.split()), None)
+        stems = phrase.word.split() if phrase.kind == "phrase" else []
+        owner = next((g for g in groups if g.terms and g.terms[0] in stems), None)
         if owner is None:
             left.append(phrase)
         else:
