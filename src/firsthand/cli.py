@@ -114,6 +114,8 @@ def add(
         else:
             counted = f"{added.kept} kept, {added.unchanged} unchanged, {len(added.failed)} failed"
             _print(f"{counted}; {added.pages} pages in library {visible(library)} now\n")
+            if added.skipped:
+                _say(f"{added.skipped} text and PDF files beside the HTML were left out; name them to keep them too")
             shown = added.failed[:20]
             for failure in shown:
                 _say(f"{failure.target}: {failure.outcome}: {failure.detail}")

@@ -133,3 +133,15 @@ def test_a_sites_name_is_canonical_and_ends_in_a_slash(given: str, named: str) -
 def test_what_is_no_address_names_no_site(given: str) -> None:
     with pytest.raises(InvalidInput):
         name_of_site(given)
+
+
+async def test_a_folder_named_as_a_site_gives_its_pages_and_not_their_sources(
+    sqlite_database: Database, extraction: Extraction, tmp_path: Path
+) -> None:
+    write(tmp_path / "site" / "a.html", "The first page is about herons.")
+    write(tmp_path / "site" / "b.html", "The second page is about reeds.")
+    (tmp_path / "site" / "a.txt").write_text("The first page is about herons.")
+    named, _ = await add(sqlite_database, extraction, tmp_path / "site", base=name_of_site("https://birds.example/"))
+    assert (named.kept, named.skipped, named.pages) == (2, 1, 2)
+    plain, _ = await add(sqlite_database, extraction, tmp_path / "site")
+    assert (plain.kept, plain.skipped) == (3, 0)

@@ -191,3 +191,21 @@ def test_every_language_has_every_sentence_and_every_glossary_row_every_column()
     for key in keys:
         assert len({lexicon.say(key, language, **facts) for language in lexicon.LANGUAGES}) == len(lexicon.LANGUAGES)
     assert all(len(row) == len(lexicon.LANGUAGES) for row in lexicon._glossary())
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["What is the default page size?", "How does it handle locking?", "Wie groß ist eine Seite?", "¿Qué es un índice?"],
+)
+def test_a_question_with_a_subject_is_not_asked_back_however_common_its_words(question: str) -> None:
+    common = dict.fromkeys(needed_terms(question, ()), 900)
+    assert make_plan(question, (1_000, common), ()).clarification is None
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["How do I make it faster?", "Wie kann ich das rückgängig machen?", "¿Por qué no funciona?", "Почему не работает?"],
+)
+def test_a_question_that_names_no_subject_is_asked_back_in_its_language(question: str) -> None:
+    plan = make_plan(question, (1_000, {}), ())
+    assert plan.clarification == lexicon.say("clarify", plan.language)

@@ -28,7 +28,8 @@ from firsthand.web.extract import EXTRACTOR, EXTRACTOR_VERSION
 
 FILE_MAX_BYTES = 10_485_760  # the fetch's own limit for a page
 FEW = 8  # pages for which no worker is started: it takes as long to start as 50 pages take to read
-SUFFIXES = frozenset({".html", ".htm", ".xhtml", ".txt", ".text", ".md", ".markdown", ".rst", ".pdf"})
+HTML_SUFFIXES = frozenset({".html", ".htm", ".xhtml"})
+SUFFIXES = HTML_SUFFIXES | frozenset({".txt", ".text", ".md", ".markdown", ".rst", ".pdf"})
 
 MANY_PAGES = 500  # from here a merged index pays for the merge: look-ups 8 % faster, 0.8 s at 195,000 passages
 
@@ -44,6 +45,7 @@ class Added:
     pages: int = 0  # in the library afterwards
     kept: int = 0
     unchanged: int = 0
+    skipped: int = 0  # files of a site's folder that are no pages of it
     failed: list[Failure] = field(default_factory=list)
 
     def as_json(self) -> dict[str, JsonValue]:
@@ -83,7 +85,7 @@ class Adder:
             if kind is None:
                 self._fail(str(path), "not_found", "There is no file or folder of that name.")
             elif kind == "folder":
-                rows = list(_walk(path, base_url))
+                rows = self._of_site(list(_walk(path, base_url)), base_url)
                 if not rows:
                     self._fail(str(path), "empty", "The folder holds no HTML, text or PDF file.")
                 found += rows
@@ -93,6 +95,17 @@ class Adder:
                 self._fail(str(path), "unsupported", "This is neither a file nor a folder.")
         self._n_found += len(found)
         await self._all(found)
+
+    def _of_site(self, rows: list[_File], base_url: str | None) -> list[_File]:
+        """The pages of a folder that is named as a site; its text and PDF files are left out if most of it is HTML.
+
+        They are the sources or prints of the same pages, and would be cited in their place.
+        """
+        html = [row for row in rows if row.path.suffix.lower() in HTML_SUFFIXES]
+        if base_url is None or 2 * len(html) < len(rows):
+            return rows
+        self.added.skipped += len(rows) - len(html)
+        return html
 
     async def pages(self, pages: AsyncIterator[Page | Failure]) -> None:
         """Keep the pages of a crawl, each as soon as it is there. Nobody knows how many will come."""

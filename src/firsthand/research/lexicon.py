@@ -43,6 +43,17 @@ def is_stop(word: str, language: str) -> bool:
     return lowered in _stop_words().get(language, frozenset()) or is_stop_word(word, language)
 
 
+@lru_cache(maxsize=16)
+def _vague_terms(language: str) -> frozenset[str]:
+    lines = {line[:2]: line[3:].split() for line in _lines("vague.txt")}
+    return frozenset(term for word in lines.get(language, ()) for term in index_terms(word, language)[:1])
+
+
+def is_vague(term: str, language: str) -> bool:
+    """Whether an index term of *language* speaks about a subject without naming one."""
+    return term in _vague_terms(language)
+
+
 # -- Glossary
 
 
@@ -117,7 +128,7 @@ def strings_in(question: str, language: str) -> list[tuple[str, tuple[int, ...]]
     for string, number in strings:
         if string in found:
             found[string] = (*found[string], number)
-        elif string in left:
+        elif string and string in left:
             found[string] = (number,)
             left = left.replace(string, " ")
     return list(found.items())

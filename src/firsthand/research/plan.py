@@ -81,7 +81,7 @@ _UNITS = frozenset(
         "mbit",
     )
 )
-_WORD = re.compile(r"[^\s,;!?()\[\]{}<>\"“”„«»。、，；！？（）「」『』【】《》：…]+")
+_WORD = re.compile(r"[^\s,;!?¿¡()\[\]{}<>\"“”„«»。、，；！？（）「」『』【】《》：…]+")
 _EDGES = ".:'’`*‘"
 _QUOTED = re.compile(r"[\"“„«「『]([^\"“”„«»「」『』]{2,80})[\"”“»」』]|(?<!\w)['‘`]([^'’`‘]{2,80})['’`](?!\w)")
 _HUMP = re.compile(r"[a-z][A-Z][a-z]")  # ThreadPool
@@ -489,13 +489,19 @@ def _clarification(plan: Plan) -> str | None:
     if any(group.kind in ("identifier", "name", "number", "quoted") for group in words) or plan.sites:
         return None
     n_words = _n_words(words)
-    n_rare = max(1.0, plan.n_passages * CLEAR_RARITY)
-    all_common = all(max((plan.counts.get(term, 0) for term in group.terms), default=0) > n_rare for group in words)
-    if n_words == 0 or (n_words <= UNCLEAR_MAX_WORDS and all_common and plan.n_passages > 0):
-        return lexicon.say("clarify", plan.language)
-    if n_words <= UNCLEAR_MAX_WORDS_BESIDE_PRONOUN and lexicon.has_pronoun(plan.question):
-        return lexicon.say("clarify", plan.language)
-    return None
+    if plan.language in lexicon.UNSPACED:
+        # Pairs of characters cannot be told to be vague; there, few words that are all common mean the same.
+        n_rare = max(1.0, plan.n_passages * CLEAR_RARITY)
+        is_vague = n_words <= UNCLEAR_MAX_WORDS and all(_n_with(plan, group) > n_rare for group in words)
+        is_vague = is_vague or (n_words <= UNCLEAR_MAX_WORDS_BESIDE_PRONOUN and lexicon.has_pronoun(plan.question))
+    else:
+        is_vague = all(any(lexicon.is_vague(term, plan.language) for term in group.terms) for group in words)
+    return lexicon.say("clarify", plan.language) if is_vague or not words else None
+
+
+def _n_with(plan: Plan, group: Group) -> int:
+    """How many passages hold the group's most frequent term."""
+    return max((plan.counts.get(term, 0) for term in group.terms), default=0)
 
 
 def _n_words(groups: Sequence[Group]) -> int:

@@ -24,6 +24,7 @@ PART_PASSAGES = 3  # of each half of a question that asks two things
 PAGE_MAX = 4  # passages of one page; single facts want no cap, comparisons want one (recipe, section 5)
 PAGE_MAX_OF_PARTS = 2
 QUOTE_MAX_CHARS = 450  # ≤ 300 lost 0.05 of recall, ≤ 700 won 0.01 (recipe, section 5)
+LABEL_MAX_CHARS = 150  # a term that is quoted with its definition
 LIST_MAX_CHARS = 700  # a list that is quoted whole
 SHORT_CHARS = 250  # a passage below this takes its neighbours along
 NEIGHBOURS = 2
@@ -301,12 +302,26 @@ def _own_quotes(plan: Plan, candidate: Candidate) -> Iterator[Cut]:
     if _is_labelled(candidate):
         label, rest = _label_and_rest(candidate)
         said = _run(plan, candidate, rest)
+        whole = _with_label(candidate, label, rest, said)
+        if whole is not None:
+            yield whole
+            return
         named = list(_clip(candidate, label))
         yield from [*named, said] if _asks_for_label(plan, named, said) else [said, *named]
     elif candidate.passage.kind == "code":
         yield _lines(plan, candidate, span)
     else:
         yield _run(plan, candidate, span)
+
+
+def _with_label(candidate: Candidate, label: Span, rest: Span, said: Cut) -> Cut | None:
+    """A term and the beginning of its definition as one quote, if the page has nothing between them that is left out."""
+    whole = Span(label.start, said.span.end)
+    words = _words(candidate, whole)
+    is_next = said.span.start == rest.start and 1 <= rest.start - label.end <= 2
+    if not is_next or "\n\n\n" in words or len(words) > QUOTE_MAX_CHARS + LABEL_MAX_CHARS:
+        return None
+    return Cut(candidate.page.text_id, whole, words)
 
 
 def _asks_for_label(plan: Plan, label: Sequence[Cut], said: Cut) -> bool:

@@ -217,6 +217,7 @@ class _Walk:
             return context
         if self._row is None and is_mark(node, href, attributes):
             self._flush()
+            self._is_after_gap = True
             return None
         self.facts.add_link(href)
         return context.in_link()
