@@ -79,7 +79,7 @@ def test_how_to_do_something_is_answered_by_the_steps(read: Reader) -> None:
 def test_an_identifier_finds_its_definition_and_the_default(read: Reader) -> None:
     answer = read("What is the default of beep_volume?", MANUAL)
     assert "The default is 4." in answer.quotes[0]
-    assert "beep_volume" in answer.quotes
+    assert answer.quotes[0].startswith("beep_volume")
 
 
 def test_a_later_paragraph_of_a_definition_is_quoted_with_its_term(read: Reader) -> None:

@@ -474,7 +474,9 @@ def _named_sites(groups: Sequence[Group], sites: Sequence[Site]) -> tuple[str, .
     named: dict[str, None] = {}
     for group in groups:
         for term in group.terms:
-            owners = by_name.get(term, [])
+            # A plain word names a site only if its address has it: every page of a web server is titled "server".
+            is_said = group.is_name or group.kind in ("identifier", "name", "quoted")
+            owners = [site for site in by_name.get(term, ()) if is_said or term in site.lower()]
             if owners and len(owners) <= max(1, len(sites) // 2):
                 named.update(dict.fromkeys(owners))
     return tuple(named)
