@@ -382,9 +382,9 @@ async def open_app(settings: Settings | None = None) -> AsyncIterator[App]:
 DEMO_LIBRARY = "demo"
 DEMO_SITE = "https://sqlite.org/"
 DEMO_QUESTIONS = (
-    "How many tables can be joined in one query?",
-    "Which locking level does SQLite hold while it writes to the database file?",
-    "Does SQLite run stored procedures written in Java?",
+    "How many tables can a join contain?",  # in prose
+    "What is stored at offset 28 of the database header?",  # in a table
+    "Does SQLite run stored procedures written in Java?",  # on no page
 )
 
 

@@ -24,6 +24,8 @@ MAX_PASSAGES = 5
 PART_PASSAGES = 3  # of each half of a question that asks two things
 PAGE_MAX = 4  # passages of one page; single facts want no cap, comparisons want one (recipe, section 5)
 PAGE_MAX_OF_PARTS = 2
+TITLE_MAX_CHARS = 70
+_ENDS = frozenset(".!?;:…。！？；：)\"”»")
 QUOTE_MAX_CHARS = 450  # ≤ 300 lost 0.05 of recall, ≤ 700 won 0.01 (recipe, section 5)
 LABEL_MAX_CHARS = 150  # a term that is quoted with its definition
 LIST_MAX_CHARS = 700  # a list that is quoted whole
@@ -115,7 +117,8 @@ def _not_yet_quoted(quotes: Sequence[Cut], spans: Sequence[Span]) -> tuple[Cut, 
     fresh: list[Cut] = []
     for cut in quotes:
         held = [*spans, *(each.span for each in fresh)]
-        if not any(span.start <= cut.span.start and cut.span.end <= span.end for span in held):
+        n_shared = max((min(s.end, cut.span.end) - max(s.start, cut.span.start) for s in held), default=0)
+        if 2 * n_shared < cut.span.end - cut.span.start:
             fresh.append(cut)
     return tuple(fresh)
 
@@ -321,6 +324,7 @@ def _glued(around: Sequence[Candidate], here: int, limit: int) -> Cut | None:
     if first.passage.kind not in GLUED or first.page.media_type not in WEB_TYPES:
         return None  # between two blocks of a text file or PDF stand marks that are part of neither
     words, last = first.body, first
+    end_words, end = words, first  # up to the last block that is no title of what comes next
     for each in around[here + 1 : here + 1 + MAX_ITEMS]:
         gap = each.passage.span.start - last.passage.span.end
         fits = len(words) + gap + len(each.body) <= limit
@@ -333,9 +337,17 @@ def _glued(around: Sequence[Candidate], here: int, limit: int) -> Cut | None:
             break
         words += "\n" * gap + each.body
         last = each
-    if last is first:
+        if not _is_title(each):
+            end_words, end = words, each
+    if end is first:
         return None
-    return Cut(first.page.text_id, Span(first.passage.span.start, last.passage.span.end), words)
+    return Cut(first.page.text_id, Span(first.passage.span.start, end.passage.span.end), end_words)
+
+
+def _is_title(candidate: Candidate) -> bool:
+    """Whether a paragraph only announces: short, and without an end."""
+    body = candidate.body.rstrip()
+    return candidate.passage.kind == "paragraph" and len(body) <= TITLE_MAX_CHARS and body[-1:] not in _ENDS
 
 
 def _own_quotes(plan: Plan, candidate: Candidate) -> Iterator[Cut]:
