@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from firsthand.db import Connection, Database
 from firsthand.errors import InvalidInput, NotFound
-from firsthand.evidence.index import page, passage, term
+from firsthand.evidence.index import match_expression, matches, page, passage, term
 from firsthand.evidence.lookups import without_common
 from firsthand.evidence.recall import (
     SNIPPET_CHARS,
@@ -186,6 +186,25 @@ def test_a_limit_counts_within_the_scope(database: Database) -> None:
 
     database.write_now(fill)
     assert len(bodies(database, [Lookup("k", (("kettl",),), limit=3)], Scope(("few",)))) == 3
+
+
+def test_a_look_up_that_is_cut_short_keeps_what_the_index_ranks_best(sqlite_database: Database) -> None:
+    def fill(connection: Connection) -> None:
+        for n in range(120):
+            words = "A kettle boils" if n % 3 else "A kettle"
+            words += " on a stove" * (n % 40) + (" with a lid." if n % 24 == 1 else ".")
+            add(connection, f"https://x.test/{n}", text_of("T", "en", [words]), "docs")
+
+    def ranked(connection: Connection) -> list[int]:
+        found = matches(connection, "passage_index", match_expression(groups, False, True), None, 4)
+        return [passage_id for passage_id, _ in found]
+
+    groups = (("kettl",), ("boil",), ("lid",))
+    sqlite_database.write_now(fill)
+    few = sqlite_database.read_now(lookup, [Lookup("k", groups, limit=4)], EVERYTHING)
+    assert [each.passage_id for each in few] == sqlite_database.read_now(ranked)
+    (inside,) = sqlite_database.read_now(lookup, [Lookup("k", (("lid",),), of="pages", limit=1)], EVERYTHING)
+    assert "lid" in inside.fields.body
 
 
 def test_rarity_counts_the_passages_that_hold_a_term(shelf: Database) -> None:

@@ -13,7 +13,7 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TypeVar, cast
+from typing import Any, TypeVar, cast
 
 import sqlalchemy as sa
 
@@ -317,19 +317,28 @@ def every_match(connection: Connection, name: str, expression: str, within: With
         return [(-score, key) for key, score in found]
     sql = f"SELECT rank, rowid FROM {name} WHERE {name} MATCH ?"
     if within is None:
-        return _raw_rows(connection, sql, (expression,))
+        return raw_rows(connection, sql, (expression,))
     if name == "page_index":
-        return [row for row in _raw_rows(connection, sql, (expression,)) if row[1] in within.text_ids]
+        return [row for row in raw_rows(connection, sql, (expression,)) if row[1] in within.text_ids]
     bounds = (within.starts[0], within.ends[-1])
-    rows = _raw_rows(connection, sql + " AND rowid BETWEEN ? AND ?", (expression, *bounds))
+    rows = raw_rows(connection, sql + " AND rowid BETWEEN ? AND ?", (expression, *bounds))
     return rows if len(within.starts) == 1 else [row for row in rows if within.holds(row[1])]
 
 
-def _raw_rows(connection: Connection, sql: str, values: tuple[object, ...]) -> list[Match]:
+def raw_rows(connection: Connection, sql: str, values: tuple[object, ...]) -> list[Any]:
     """The rows of a statement as the driver gives them: wrapping tens of thousands would cost as much as finding them."""
-    cursor = connection.exec_driver_sql(sql, values).cursor
+    return _fetched(connection.exec_driver_sql(sql, values))
+
+
+def driver_rows(connection: Connection, query: sa.Select[Any]) -> list[Any]:
+    """The rows of *query*, whose columns are plain text and numbers, as the driver gives them."""
+    return _fetched(connection.execute(query))
+
+
+def _fetched(result: sa.CursorResult[Any]) -> list[Any]:
+    cursor = result.cursor
     try:
-        return cast(list[Match], cursor.fetchall())
+        return cast(list[Any], cursor.fetchall())
     finally:
         cursor.close()
 

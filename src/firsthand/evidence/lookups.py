@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import cast
 
 import sqlalchemy as sa
@@ -19,6 +20,7 @@ from firsthand.evidence.index import (
     Match,
     Within,
     best,
+    driver_rows,
     every_match,
     in_parts,
     match_expression,
@@ -27,6 +29,8 @@ from firsthand.evidence.index import (
     passage,
 )
 from firsthand.evidence.index import term as term_table
+from firsthand.evidence.postings import Postings, best_of
+from firsthand.evidence.postings import score as score_passages
 from firsthand.evidence.store import page_refs
 from firsthand.evidence.tables import holding, library
 from firsthand.evidence.tables import text as text_table
@@ -47,8 +51,8 @@ NAME_SHARE = 0.4  # recipe, section 3: a word in this share of a site's titles n
 def lookup(connection: Connection, lookups: Sequence[Lookup], scope: Scope) -> list[Candidate]:
     """The passages that the look-ups found in the scope, each once, with all its scores; best first by its best score.
 
-    Cost: every match of an expression is ranked, so common terms are left out of "any" look-ups when rarer ones are
-    there, and look-ups that ask for the same terms (everywhere, on one site, in the best pages) share one pass over the matches.
+    Cost: proportional to the matches of each term, so common terms are left out of "any" look-ups when rarer ones are
+    there. On SQLite a term is read once, whatever the number of look-ups that ask for it.
     """
     within = scope_within(connection, scope)
     n_passages, counts = rarity(connection, [each for one in lookups for group in one.groups for each in group])
@@ -59,25 +63,18 @@ def lookup(connection: Connection, lookups: Sequence[Lookup], scope: Scope) -> l
         groups = list(one.groups[:GROUPS_MAX])
         if one.require == "any":
             groups = without_common(groups, n_passages, counts)
-        expression = match_expression(groups, one.require == "all", connection.dialect.name == "sqlite")
         if one.of == "passages":
-            wants.append(_Want(one.name, expression, where, one.limit))
+            wants.append(_Want(one.name, groups, one.require == "all", where, one.limit))
             continue
+        expression = match_expression(groups, one.require == "all", connection.dialect.name == "sqlite")
         found = dict(matches(connection, "page_index", expression, where, one.limit))
         for text_id, score in found.items():
             page_scores[text_id] = max(score, page_scores.get(text_id, 0.0))
-        in_pages = match_expression(groups, False, connection.dialect.name == "sqlite")
-        wants.append(_Want(one.name, in_pages, within, one.limit, tuple(found)))
+        wants.append(_Want(one.name, groups, False, within, one.limit, tuple(found)))
     scores: dict[int, dict[str, float]] = defaultdict(dict)
-    n_uses = Counter(want.expression for want in wants)
-    shared = {
-        expression: every_match(connection, "passage_index", expression, within)
-        for expression, n in n_uses.items()
-        if n > 1
-    }
-    for want in wants:
-        for passage_id, score in _best(connection, want, shared.get(want.expression), within):
-            scores[passage_id][want.name] = score
+    postings = Postings(connection, n_passages, counts) if connection.dialect.name == "sqlite" else None
+    for name, passage_id, score in _found(connection, wants, postings):
+        scores[passage_id][name] = score
     made = candidates(connection, passage.c.passage_id, scores, scope, scores, page_scores)
     return sorted(made, key=lambda each: (-max(each.scores.values()), each.passage_id))
 
@@ -166,7 +163,7 @@ def _site_within(connection: Connection, scope: Scope, site: str) -> Within:
 
 def _within(connection: Connection, held: sa.Select[tuple[int]], text_ids: Iterable[int]) -> Within:
     columns = (page.c.text_id, page.c.first_passage_id, page.c.n_passages)
-    rows = {row[0]: row for row in connection.execute(sa.select(*columns).where(page.c.text_id.in_(held)))}
+    rows = {row[0]: row for row in driver_rows(connection, sa.select(*columns).where(page.c.text_id.in_(held)))}
     for some in in_parts(text_ids):
         rows.update({r[0]: r for r in connection.execute(sa.select(*columns).where(page.c.text_id.in_(some)))})
     return _covering(frozenset(rows), ((row[1], row[1] + row[2] - 1) for row in rows.values()))
@@ -206,44 +203,60 @@ def without_common(
 
 @dataclass(frozen=True, slots=True)
 class _Want:
-    """What one look-up takes from the matches of an expression: the best, or the best of each of some pages."""
+    """What one look-up takes from the passages that meet its groups: the best, or the best of each of some pages."""
 
     name: str
-    expression: str
+    groups: Sequence[tuple[str, ...]]
+    require_all: bool
     within: Within | None
     limit: int
     pages: tuple[int, ...] | None = None
 
 
-def _best(
-    connection: Connection, want: _Want, shared: Sequence[Match] | None, within: Within | None
-) -> Iterable[tuple[int, float]]:
-    """The wanted passages with their scores; *shared* is every match within the scope, if they were made already."""
-    if want.pages is not None:
-        return _best_in_pages(connection, want, shared)
-    if shared is None:
-        return matches(connection, "passage_index", want.expression, want.within, want.limit)
-    where = want.within
-    if where is None or where is within:
-        return best(shared, want.limit)
-    return best((each for each in shared if where.holds(each[1])), want.limit)
+def _found(
+    connection: Connection, wants: Sequence[_Want], postings: Postings | None
+) -> Iterator[tuple[str, int, float]]:
+    """The wanted passages with their scores, by look-up: through *postings*, or as the database ranks its matches."""
+    picked: list[tuple[_Want, dict[str, float], list[list[int]]]] = []
+    for want in wants:
+        if postings is None or want.require_all:
+            for passage_id, score in _ranked_by_database(connection, want):
+                yield want.name, passage_id, score
+            continue
+        terms = postings.known(want.groups)
+        if want.pages is None:
+            ids = [postings.pick(terms, want.within, want.limit)]
+        else:
+            ids = postings.pick_in([*_ranges(connection, want.pages).values()], terms, PASSAGES_A_PAGE)
+        picked.append((want, terms, ids))
+    every_term = {term: value for _, terms, _ in picked for term, value in terms.items()}
+    held = score_passages(connection, {each for _, _, ids in picked for some in ids for each in some}, every_term)
+    for want, terms, ids in picked:
+        limit = want.limit if want.pages is None else PASSAGES_A_PAGE
+        for some in ids:
+            for passage_id, score in best_of(some, terms, held, limit):
+                yield want.name, passage_id, score
 
 
-def _best_in_pages(connection: Connection, want: _Want, shared: Sequence[Match] | None) -> list[tuple[int, float]]:
-    if not want.pages or not want.expression:
+def _ranked_by_database(connection: Connection, want: _Want) -> Iterable[tuple[int, float]]:
+    expression = match_expression(want.groups, want.require_all, connection.dialect.name == "sqlite")
+    if want.pages is None:
+        return matches(connection, "passage_index", expression, want.within, want.limit)
+    if not want.pages or not expression:
         return []
-    rows = connection.execute(
-        sa.select(page.c.first_passage_id, page.c.n_passages, page.c.text_id).where(page.c.text_id.in_(want.pages))
-    ).all()
-    owners = {first + i: text_id for first, n, text_id in rows for i in range(n)}
-    if shared is None:
-        within = _covering(frozenset(want.pages), ((first, first + n - 1) for first, n, _ in rows))
-        shared = every_match(connection, "passage_index", want.expression, within)
+    ranges = _ranges(connection, want.pages)
+    owners = {each: text_id for text_id, (first, last) in ranges.items() for each in range(first, last + 1)}
     of_page: dict[int, list[Match]] = defaultdict(list)
-    for each in shared:
-        if each[1] in owners:
-            of_page[owners[each[1]]].append(each)
+    for match in every_match(connection, "passage_index", expression, _covering(frozenset(ranges), ranges.values())):
+        of_page[owners[match[1]]].append(match)
     return [each for text_id in want.pages for each in best(of_page[text_id], PASSAGES_A_PAGE)]
+
+
+def _ranges(connection: Connection, text_ids: Sequence[int]) -> dict[int, tuple[int, int]]:
+    """First and last passage of each text, in their order; texts without passages are left out."""
+    query = sa.select(page.c.text_id, page.c.first_passage_id, page.c.n_passages).where(page.c.text_id.in_(text_ids))
+    found = {row[0]: (row[1], row[1] + row[2] - 1) for row in connection.execute(query) if row[2]}
+    return {each: found[each] for each in text_ids if each in found}
 
 
 def candidates(
@@ -254,7 +267,7 @@ def candidates(
     scores: Mapping[int, Mapping[str, float]],
     page_scores: Mapping[int, float],
 ) -> list[Candidate]:
-    rows = [row for some in in_parts(keys) for row in connection.execute(sa.select(passage).where(key.in_(some))).all()]
+    rows = [row for some in in_parts(keys) for row in driver_rows(connection, sa.select(passage).where(key.in_(some)))]
     refs, titles, bodies = pages_of(connection, {row[1] for row in rows}, scope)
     made = []
     for row in rows:
@@ -267,8 +280,8 @@ def candidates(
                     seq=seq,
                     span=Span(start, end),
                     kind=cast(BlockKind, kind),
-                    headings=tuple(json.loads(headings)),
-                    header=tuple(json.loads(header)) if header else (),
+                    headings=_strings(headings),
+                    header=_strings(header) if header else (),
                     caption=caption,
                     group=group,
                     lead=lead,
@@ -280,6 +293,12 @@ def candidates(
             )
         )
     return made
+
+
+@lru_cache(maxsize=4_096)
+def _strings(packed: str) -> tuple[str, ...]:
+    """A list of strings as its column holds it; the passages of a section share theirs."""
+    return tuple(json.loads(packed))
 
 
 def pages_of(
