@@ -27,6 +27,7 @@ from firsthand.evidence.index import index_text
 from firsthand.evidence.recall import SqlShelf
 from firsthand.evidence.store import hold, keep_page, keep_text
 from firsthand.ports import Candidate, Scope, Shelf, Site
+from firsthand.research import decline as declining
 from firsthand.research import plan as planning
 from firsthand.research import rank as ranking
 from firsthand.research import read as reading
@@ -85,7 +86,7 @@ async def answer(shelf: Shelf, sites: Sequence[Site], question: str, k: int) -> 
         steps["lookup"] = time.perf_counter() - began
         ranked = ranking.rank(plan, candidates)
         steps["rank"] = time.perf_counter() - began
-        missing = reading.decline(plan, ranked)
+        missing = declining.decline(plan, ranked)
         texts: dict[int, list[Candidate]] = {i: await shelf.passages(i) for i in reading.wanted(plan, ranked)}
         evidence = reading.choose(plan, ranked, texts, max_passages=k)
         steps["read"] = time.perf_counter() - began

@@ -14,10 +14,11 @@ from firsthand.evidence import lookups
 from firsthand.evidence.index import index_text
 from firsthand.evidence.store import hold, keep_page, keep_text, load_text
 from firsthand.ports import Scope
+from firsthand.research.decline import decline
 from firsthand.research.plan import Plan, make_plan, needed_terms
 from firsthand.research.plan import lookups as looks
 from firsthand.research.rank import Ranked, rank
-from firsthand.research.read import Evidence, choose, decline, wanted
+from firsthand.research.read import Evidence, choose, wanted
 from firsthand.research.write import Draft, write
 from firsthand.values import Page, Text
 from firsthand.web.extract import extract

@@ -12,11 +12,12 @@ from firsthand.evidence.corroborate import Conflict, site_of
 from firsthand.ports import Finder, Operations, PageRef, Scope, Shelf
 from firsthand.research import lexicon
 from firsthand.research.cite import Cited, cite, is_order, second_sites
+from firsthand.research.decline import decline
 from firsthand.research.plan import Plan, lookups, make_plan, needed_terms, unknown_terms
 from firsthand.research.profile import Profile
 from firsthand.research.rank import Ranked, rank
 from firsthand.research.reach import Reached, is_allowed, reach_out
-from firsthand.research.read import Evidence, choose, decline, wanted
+from firsthand.research.read import Evidence, choose, wanted
 from firsthand.research.write import Draft, nothing, write
 from firsthand.values import Answer, Engine, Source, Status
 

@@ -23,8 +23,8 @@ from firsthand.evidence.support import support
 from firsthand.evidence.verify import verify_citation
 from firsthand.ports import PageRef
 from firsthand.research.plan import Plan
+from firsthand.research.quoting import Cut
 from firsthand.research.rank import Ranked
-from firsthand.research.read import Cut
 from firsthand.research.write import Draft, DraftClaim
 from firsthand.values import Citation, Claim, Span, Text, Verify
 

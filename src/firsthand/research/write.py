@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from firsthand.ports import PageRef
 from firsthand.research import lexicon
 from firsthand.research.plan import Plan
-from firsthand.research.read import Cut, Evidence
+from firsthand.research.quoting import Cut
+from firsthand.research.read import Evidence
 
 MAX_FOLLOW_UPS = 3
 TOPIC_MAX_CHARS = 90
