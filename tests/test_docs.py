@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from tools.make_reference import pages
 
 ROOT = Path(__file__).parents[1]

@@ -9,10 +9,8 @@ from hypothesis import strategies as st
 from firsthand.evidence.terms import is_term
 from firsthand.ports import Site
 from firsthand.research import lexicon
+from firsthand.research.grouping import IDENTIFIER_WEIGHT, SITE_WEIGHT, Group
 from firsthand.research.plan import (
-    IDENTIFIER_WEIGHT,
-    SITE_WEIGHT,
-    Group,
     Plan,
     lookups,
     make_plan,

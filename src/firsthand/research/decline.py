@@ -6,7 +6,8 @@ import re
 from collections.abc import Sequence
 
 from firsthand.research import lexicon
-from firsthand.research.plan import Group, Plan
+from firsthand.research.grouping import Group
+from firsthand.research.plan import Plan
 from firsthand.research.rank import Ranked
 
 TOP = 5  # passages that are looked at

@@ -14,7 +14,8 @@ from dataclasses import dataclass, replace
 
 from firsthand.evidence.terms import index_terms
 from firsthand.ports import Candidate
-from firsthand.research.plan import PART_QUALITY, Plan
+from firsthand.research.grouping import PART_QUALITY
+from firsthand.research.plan import Plan
 
 FEATURES = (
     "bm",
