@@ -25,9 +25,6 @@ UNIT_WEIGHT = 0.4  # a unit beside a number: a page may write it otherwise (gues
 UNKNOWN_IDF_SHARE = 0.5  # a word that no passage holds tells passages apart only by its expansions
 PART_QUALITY = 0.4  # a part of an identifier, for pages that write it as words
 SPELLING_QUALITY = 0.75  # the nearest word of the index, for one that it does not hold
-# FTS5 scores every match of a look-up. Terms are taken rarest first until their matches are this share of all passages;
-# the words that are left out still count in ranking.
-# Asking back: recipe, section 6.
 
 _GENERIC_NAMES = frozenset(
     index_terms(
