@@ -43,10 +43,10 @@ bench: $(VENV)/.dev  ## start-up, answer and recall, one JSON object each
 	@$(BIN)/python -m benchmarks.answer
 
 crash: $(VENV)/.dev  ## kill at every fault point and at 100 random moments, resume, compare
-	@$(BIN)/python -m benchmarks.crash --random 100
+	@$(BIN)/python -m benchmarks.crash --hits 4 --random 100 --out benchmarks/results/crash.jsonl
 
 crash-long: $(VENV)/.dev  ## the same with 1,000 random moments
-	@$(BIN)/python -m benchmarks.crash --random 1000
+	@$(BIN)/python -m benchmarks.crash --random 1000 --double 200 --out benchmarks/results/crash.jsonl
 
 trust: $(VENV)/.dev  ## the promises this release keeps, with their figures
 	@$(BIN)/python -m tests.promises

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, cast, get_args
 
 from firsthand.db import Database, open_database
-from firsthand.durable import lease
+from firsthand.durable import journal, lease
 from firsthand.errors import InvalidInput, NotAllowed, NotFound, OutsideError
 from firsthand.events import Event
 from firsthand.evidence import recall, store
@@ -172,17 +172,22 @@ class App:
         *,
         out: Path | None = None,
         watch: WatchEvent | None = None,
-        key: str | None = None,
+        is_awaited: bool = False,
     ) -> Answer:
         """One answer. An unfinished turn of the same session, question and options goes on where it was.
 
-        *key* tells apart two equal questions of one batch.
+        With *is_awaited* the answer is given again to whoever asks the same until ``seen`` was called: a process that
+        dies between finishing and showing loses nothing.
         """
         question = checked_question(question)
         async with self._session(options.session) as held:
             return await self._asking(held).answer(
-                question, await self._profile(options), out=out, watch=watch, key=key
+                question, await self._profile(options), out=out, watch=watch, key=None, is_awaited=is_awaited
             )
+
+    async def seen(self, answer_id: str) -> None:
+        """An awaited answer was shown."""
+        await self._database.write(journal.collect, answer_id)
 
     async def batch(self, file: Path, out: Path, options: AskOptions, *, concurrency: int, watch: Watch) -> BatchDone:
         """Answer the questions of *file* that *out* lacks."""
@@ -192,9 +197,9 @@ class App:
             asking = self._asking(held)
 
             async def one(row: Row) -> Answer:
-                return await asking.answer(row.question, profile, out=None, watch=None, key=row.id)
+                return await asking.answer(row.question, profile, out=None, watch=None, key=row.id, is_awaited=True)
 
-            return await run_batch(rows, out, one, concurrency=concurrency, watch=watch)
+            return await run_batch(rows, out, one, self.seen, concurrency=concurrency, watch=watch)
 
     async def add(
         self, sources: Sequence[str], library: str, *, base_url: str | None, max_pages: int, watch: Watch

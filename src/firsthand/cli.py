@@ -81,7 +81,7 @@ def ask(
 
     async def work(firsthand: App, progress: Progress) -> int:
         options = _options(library, search, mode, model, verify, cross_check, allow_origin, max_sources, session)
-        answer = await firsthand.ask(question, options, out=out, watch=progress.event)
+        answer = await firsthand.ask(question, options, out=out, watch=progress.event, is_awaited=True)
         progress.clear()
         if as_json:
             _print_json(to_json(answer))
@@ -89,6 +89,7 @@ def ask(
             _print(to_terminal(answer, width=_width(), colour=_colour()))
             if out is not None:
                 _print(f"Written to {out}\n")
+        await firsthand.seen(answer.id)
         return FAILED if answer.status == "failed" else 0
 
     _run(work, as_json)

@@ -175,3 +175,14 @@ def test_nothing_is_added_to_a_turn_that_ended(database: Database, how: str) -> 
 def test_instants_are_utc_and_say_so(database: Database) -> None:
     turn, _ = begin(database)
     assert turn.created_at.endswith("+00:00")
+
+
+def test_an_answer_that_nobody_has_seen_is_given_again_until_it_is_collected(database: Database) -> None:
+    turn, run = begin(database)
+    kept = database.write_now(journal.finish_turn, run, body(), FINISHED, is_awaited=True)
+    ask = (turn.session_id, turn.question, turn.options)
+    unseen = database.read_now(journal.awaited_answer, *ask)
+    assert unseen is not None and unseen.body == kept
+    assert database.read_now(journal.awaited_answer, turn.session_id, "another question", turn.options) is None
+    database.write_now(journal.collect, unseen.answer_id)
+    assert database.read_now(journal.awaited_answer, *ask) is None

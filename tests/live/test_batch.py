@@ -13,6 +13,11 @@ from firsthand.live.batch import Row, read_rows, run_batch
 from firsthand.values import Answer
 from tests import samples
 
+
+async def noted(answer_id: str) -> None:
+    """An answer is in the file."""
+
+
 ROWS = [Row(f"q{n}", f"Question {n}?") for n in range(6)]
 
 
@@ -61,7 +66,7 @@ async def test_at_most_so_many_are_under_way_and_started_in_order(tmp_path: Path
         under_way.remove(row.id)
         return await answer(row)
 
-    done = await run_batch(ROWS, tmp_path / "out.jsonl", slow, concurrency=3, watch=unwatched)
+    done = await run_batch(ROWS, tmp_path / "out.jsonl", slow, noted, concurrency=3, watch=unwatched)
     assert (done.answered, done.skipped, done.failed, most) == (6, 0, 0, 3)
     assert started == [row.id for row in ROWS]
 
@@ -69,10 +74,10 @@ async def test_at_most_so_many_are_under_way_and_started_in_order(tmp_path: Path
 @pytest.mark.parametrize("cut", [1, 30])
 async def test_a_torn_line_is_cut_away_and_its_answer_made_again(tmp_path: Path, cut: int) -> None:
     out = tmp_path / "out.jsonl"
-    await run_batch(ROWS, out, answer, concurrency=1, watch=unwatched)
+    await run_batch(ROWS, out, answer, noted, concurrency=1, watch=unwatched)
     whole = out.read_bytes()
     out.write_bytes(whole[:-cut])
-    done = await run_batch(ROWS, out, answer, concurrency=1, watch=unwatched)
+    done = await run_batch(ROWS, out, answer, noted, concurrency=1, watch=unwatched)
     assert (done.answered, done.skipped) == (1, 5)
     assert out.read_bytes() == whole
 
@@ -84,7 +89,7 @@ async def test_a_foreign_file_is_refused_and_left_as_it_was(tmp_path: Path, body
     out = tmp_path / "out.jsonl"
     out.write_text(body)
     with pytest.raises(InvalidInput, match="line 1"):
-        await run_batch(ROWS, out, answer, concurrency=1, watch=unwatched)
+        await run_batch(ROWS, out, answer, noted, concurrency=1, watch=unwatched)
     assert out.read_text() == body
 
 
@@ -95,7 +100,7 @@ async def test_a_store_that_fails_stops_the_batch_with_its_own_error(tmp_path: P
         return await answer(row)
 
     with pytest.raises(StoreFailed):
-        await run_batch(ROWS, tmp_path / "out.jsonl", fails, concurrency=2, watch=unwatched)
+        await run_batch(ROWS, tmp_path / "out.jsonl", fails, noted, concurrency=2, watch=unwatched)
     assert set(lines(tmp_path / "out.jsonl")) >= {("q0", "ans-q0"), ("q1", "ans-q1")}
 
 
@@ -103,11 +108,11 @@ async def test_failed_answers_are_counted_and_written(tmp_path: Path) -> None:
     async def failed(row: Row) -> Answer:
         return samples.answer(status="failed")
 
-    done = await run_batch(ROWS[:2], tmp_path / "out.jsonl", failed, concurrency=1, watch=unwatched)
+    done = await run_batch(ROWS[:2], tmp_path / "out.jsonl", failed, noted, concurrency=1, watch=unwatched)
     assert (done.answered, done.failed, len(lines(tmp_path / "out.jsonl"))) == (2, 2, 2)
 
 
 async def test_an_output_that_cannot_be_written_says_so(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises((StoreFailed, InvalidInput)):
-        await run_batch(ROWS, tmp_path / "file" / "out.jsonl", answer, concurrency=1, watch=unwatched)
+        await run_batch(ROWS, tmp_path / "file" / "out.jsonl", answer, noted, concurrency=1, watch=unwatched)

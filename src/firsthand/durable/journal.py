@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Any, Literal, cast
 
 import sqlalchemy as sa
@@ -39,6 +40,8 @@ session_table = sa.Table(
     sa.Column("session_id", sa.Text, primary_key=True),  # the user's own name for it
     sa.Column("created_at", sa.Text, nullable=False),
 )
+AWAITED_FOR = timedelta(days=1)  # after a day, asking the same again wants a new answer
+
 turn_table = sa.Table(
     "turn",
     metadata,
@@ -51,6 +54,7 @@ turn_table = sa.Table(
     sa.Column("created_at", sa.Text, nullable=False),
     sa.Column("finished_at", sa.Text),
     sa.Column("answer_id", sa.Text),
+    sa.Column("is_awaited", sa.Boolean, nullable=False, server_default=sa.false()),  # nobody has seen its answer yet
     sa.Index("ix_turn_session", "session_id", "created_at"),
     sa.Index(
         "ix_turn_unfinished",
@@ -278,15 +282,43 @@ def keep_answer(connection: Connection, run: Run, body: JsonObject) -> JsonObjec
     return body
 
 
-def finish_turn(connection: Connection, run: Run, body: JsonObject, last: Event) -> JsonObject:
+def finish_turn(
+    connection: Connection, run: Run, body: JsonObject, last: Event, *, is_awaited: bool = False
+) -> JsonObject:
     """The turn is finished: its answer, its state and its last event become visible together.
 
-    The answer as it stands in the store: the one that was kept before, if there was one.
+    The answer as it stands in the store: the one that was kept before, if there was one. With *is_awaited* whoever asks
+    the same again is given it (``awaited_answer``), until ``collect`` says that it was seen.
     """
     kept = keep_answer(connection, run, body)
     fault.point("turn.in_finish")
     _close(connection, run, "finished", last, answer_id=str(kept["id"]))
+    if is_awaited:
+        connection.execute(turn_table.update().where(turn_table.c.turn_id == run.turn_id).values(is_awaited=True))
     return kept
+
+
+def awaited_answer(connection: Connection, session_id: str, question: str, options: JsonObject) -> StoredAnswer | None:
+    """The answer of a finished turn that nobody has seen: its process died before it could show it, today."""
+    found = connection.execute(
+        sa.select(answer_table)
+        .join(turn_table, turn_table.c.turn_id == answer_table.c.turn_id)
+        .where(
+            turn_table.c.session_id == session_id,
+            turn_table.c.options_key == ids.content_key(question, options),
+            turn_table.c.is_awaited,
+        )
+        .order_by(answer_table.c.created_at.desc())
+    ).first()
+    if found is None:
+        return None
+    age = datetime.fromisoformat(now_iso(connection)) - datetime.fromisoformat(found.created_at)
+    return StoredAnswer(**found._mapping) if age <= AWAITED_FOR else None
+
+
+def collect(connection: Connection, answer_id: str) -> None:
+    """The answer was seen: asking the same again starts a new turn."""
+    connection.execute(turn_table.update().where(turn_table.c.answer_id == answer_id).values(is_awaited=False))
 
 
 def fail_turn(connection: Connection, run: Run, last: Event) -> None:
@@ -349,5 +381,5 @@ def _lock_running(connection: Connection, lease: Lease, turn_id: str) -> TurnSta
 
 
 def _turn(row: Any) -> Turn:
-    values = {name: value for name, value in row._mapping.items() if name != "options_key"}
+    values = {name: value for name, value in row._mapping.items() if name not in ("options_key", "is_awaited")}
     return Turn(**values)

@@ -25,7 +25,9 @@ from firsthand.values import Citation, Claim, Corroboration, Span
 
 SHINGLE_WORDS = 5  # as web-page near-duplicate work has it since Broder 1997
 SAME_TEXT = 0.6  # share of the shorter text's shingles; guess: a 22-word wire sentence with two other bylines has 0.76
-SAME_ATTRIBUTE = 0.7  # shared content terms of two sentences that differ in a number only; at 0.6 four of five were false
+SAME_ATTRIBUTE = (
+    0.7  # shared content terms of two sentences that differ in a number only; at 0.6 four of five were false
+)
 
 Relation = Literal["independent", "same_site", "near_duplicate"]
 

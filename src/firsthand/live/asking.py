@@ -57,15 +57,31 @@ class Asking:
         self._shelf = shelf
 
     async def answer(
-        self, question: str, profile: Profile, *, out: Path | None, watch: Watch | None, key: str | None
+        self,
+        question: str,
+        profile: Profile,
+        *,
+        out: Path | None,
+        watch: Watch | None,
+        key: str | None,
+        is_awaited: bool = False,
     ) -> Answer:
         """The answer, kept, delivered and finished. A turn that a crash left is continued from its receipts.
+
+        With *is_awaited* an answer that was finished but never seen is given again instead of a new one.
 
         Raises: StoreFailed, LeaseLost, InDoubt, DigestMismatch; the turn then stays unfinished and goes on when it is asked again.
         """
         started = time.monotonic()
-        options = cast(JsonObject, {**asdict(profile), "key": key})
-        turn, run = await self._database.write(journal.start, self._lease, question, _plain(options))
+        options = _plain(cast(JsonObject, {**asdict(profile), "key": key}))
+        if is_awaited:
+            unseen = await self._database.read(journal.awaited_answer, self._lease.session_id, question, options)
+            if unseen is not None:
+                answer = from_json(unseen.body)
+                if out is not None:
+                    write_answer(answer, out)
+                return answer
+        turn, run = await self._database.write(journal.start, self._lease, question, options)
 
         async def deliver(body: JsonObject) -> None:
             if out is not None:
@@ -99,7 +115,7 @@ class Asking:
             told: JsonObject = {"answer_id": body["id"], "status": body["status"]}
             told["n_claims"] = len(claims) if isinstance(claims, list) else 0
             last = Event("AnswerFinished", "finished", told)
-            finished = await self._database.write(journal.finish_turn, run, body, last)
+            finished = await self._database.write(journal.finish_turn, run, body, last, is_awaited=is_awaited)
         except BaseException as error:
             if isinstance(error, Error) or not isinstance(error, Exception):
                 await _leave(self._database, run)

@@ -74,11 +74,12 @@ async def run_batch(
     rows: list[Row],
     out: Path,
     answer: Callable[[Row], Awaitable[Answer]],
+    seen: Callable[[str], Awaitable[None]],
     *,
     concurrency: int,
     watch: Callable[[int, int, str], None],
 ) -> BatchDone:
-    """Answer what *out* lacks, at most *concurrency* at a time, in the order of the file."""
+    """Answer what *out* lacks, at most *concurrency* at a time, in the order of the file; *seen* is told of each that is in it."""
     done = BatchDone()
     finished = _repair(out)
     todo = [row for row in rows if row.id not in finished]
@@ -93,6 +94,7 @@ async def run_batch(
         finally:
             limit.release()
         _append(out, {**to_json(made), "id": row.id, "answer_id": made.id})
+        await seen(made.id)
         n_done += 1
         done.answered += 1
         done.failed += made.status == "failed"

@@ -39,6 +39,7 @@ def upgrade() -> None:
         sa.Column("created_at", sa.Text, nullable=False),
         sa.Column("finished_at", sa.Text),
         sa.Column("answer_id", sa.Text),
+        sa.Column("is_awaited", sa.Boolean, nullable=False, server_default=sa.false()),
     )
     op.create_index("ix_turn_session", "turn", ["session_id", "created_at"])
     op.create_index(
