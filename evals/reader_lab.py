@@ -26,7 +26,7 @@ from firsthand.errors import ExtractionFailed
 from firsthand.evidence.index import index_text
 from firsthand.evidence.recall import SqlShelf
 from firsthand.evidence.store import hold, keep_page, keep_text
-from firsthand.ports import Candidate, Scope, Shelf, Site
+from firsthand.ports import Scope, Shelf, Site
 from firsthand.research import decline as declining
 from firsthand.research import plan as planning
 from firsthand.research import rank as ranking
@@ -87,7 +87,7 @@ async def answer(shelf: Shelf, sites: Sequence[Site], question: str, k: int) -> 
         ranked = ranking.rank(plan, candidates)
         steps["rank"] = time.perf_counter() - began
         missing = declining.decline(plan, ranked)
-        texts: dict[int, list[Candidate]] = {i: await shelf.passages(i) for i in reading.wanted(plan, ranked)}
+        texts = {i: await shelf.passages(i, near) for i, near in reading.wanted(plan, ranked).items()}
         evidence = reading.choose(plan, ranked, texts, max_passages=k)
         steps["read"] = time.perf_counter() - began
         pages = {each.page.text_id: each.page for each in evidence}

@@ -179,8 +179,11 @@ class Shelf(Protocol):
         """The sites in the scope."""
         ...
 
-    async def passages(self, text_id: int) -> list[Candidate]:
-        """All passages of one text, in reading order, without scores."""
+    async def passages(self, text_id: int, near: Sequence[int] | None = None) -> list[Candidate]:
+        """The passages of one text, in reading order, without scores.
+
+        With *near*, only those at most 40 places from one of these ``seq``.
+        """
         ...
 
     async def text(self, text_id: int) -> Text:

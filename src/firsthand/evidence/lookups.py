@@ -45,6 +45,7 @@ GROUPS_MAX = 64
 LANGUAGE_SHARE = (
     0.05  # below it a language is a wrong guess about a page of names or numbers (1 page in 766 of SQLite's)
 )
+NEAR_PASSAGES = 40  # more than any list that is quoted whole
 NAME_SHARE = 0.4  # recipe, section 3: a word in this share of a site's titles names the site
 
 
@@ -121,9 +122,19 @@ def holdings_state(connection: Connection) -> tuple[int, int | None]:
     return int(row[0]), row[1]
 
 
-def text_passages(connection: Connection, text_id: int) -> list[Candidate]:
-    """All passages of one text, in reading order, without scores; none if it is not indexed."""
-    made = candidates(connection, passage.c.text_id, [text_id], Scope(text_ids=(text_id,)), {}, {})
+def text_passages(connection: Connection, text_id: int, near: Sequence[int] | None = None) -> list[Candidate]:
+    """The passages of one text, in reading order, without scores; none if it is not indexed.
+
+    With *near*, only those at most ``NEAR_PASSAGES`` places from one of these: a manual on one page has thousands.
+    """
+    where = sa.select(page.c.first_passage_id, page.c.n_passages).where(page.c.text_id == text_id)
+    found = connection.execute(where).one_or_none()
+    if found is None:
+        return []
+    first, n = found
+    wanted = range(n) if near is None else {i for seq in near for i in range(seq - NEAR_PASSAGES, seq + NEAR_PASSAGES)}
+    ids = [first + seq for seq in wanted if 0 <= seq < n]
+    made = candidates(connection, passage.c.passage_id, ids, Scope(text_ids=(text_id,)), {}, {})
     return sorted(made, key=lambda each: each.passage.seq)
 
 

@@ -109,9 +109,9 @@ class SqlShelf:
             known = self._sites[scope] = (state, await self._database.read(sites, scope))
         return known[1]
 
-    async def passages(self, text_id: int) -> list[Candidate]:
+    async def passages(self, text_id: int, near: Sequence[int] | None = None) -> list[Candidate]:
         """See ``text_passages``."""
-        return await self._database.read(text_passages, text_id)
+        return await self._database.read(text_passages, text_id, near)
 
     async def text(self, text_id: int) -> Text:
         """One text, checked against its digest."""

@@ -59,8 +59,8 @@ async def answer_question(
     missing = decline(plan, ranked)
     if missing is not None:
         return answer("failed" if reached.is_cut_off and not found else "insufficient_evidence", nothing(plan, missing))
-    texts_wanted = wanted(plan, ranked, profile.max_passages)
-    around = {text_id: await shelf.passages(text_id) for text_id in texts_wanted}
+    places = wanted(plan, ranked, profile.max_passages)
+    around = {text_id: await shelf.passages(text_id, near) for text_id, near in places.items()}
     around = {id: [each for each in some if not is_order(each.body, question)] for id, some in around.items()}
     evidence = choose(plan, ranked, around, profile.max_passages)
     pages = {each.page.text_id: each.page for each in found}

@@ -11,6 +11,7 @@ import math
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from firsthand.evidence.terms import index_terms
 from firsthand.ports import Candidate
@@ -313,12 +314,17 @@ def _about(matcher: _Matcher, candidate: Candidate) -> float:
     best = 0.0
     label = candidate.body.partition("\n")[0] if candidate.passage.kind == "definition" else ""
     for words in (*candidate.passage.headings[-1:], candidate.page.title, label):
-        terms = set(index_terms(words[:LABEL_MAX_CHARS], candidate.page.language)) - _GENERIC
-        terms = {term for term in terms if not term.isdigit()}
+        terms = _label_terms(words[:LABEL_MAX_CHARS], candidate.page.language)
         if terms:
             met = sum(max((q for _, q in matcher.by_term.get(term, ())), default=0.0) for term in terms)
             best = max(best, met / (len(terms) + 0.5))
     return best
+
+
+@lru_cache(maxsize=8_192)
+def _label_terms(words: str, language: str | None) -> frozenset[str]:
+    """The terms of a title or heading that say what it is about; many candidates share theirs."""
+    return frozenset(term for term in index_terms(words, language) if term not in _GENERIC and not term.isdigit())
 
 
 def _fits(plan: Plan, candidate: Candidate) -> float:

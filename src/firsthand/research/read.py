@@ -54,9 +54,13 @@ class _Chosen:
 # -- Choosing
 
 
-def wanted(plan: Plan, ranked: Sequence[Ranked], max_passages: int = MAX_PASSAGES) -> list[int]:
-    """The texts whose passages ``choose`` may need, in the order of their use."""
-    return list(dict.fromkeys(each.ranked.candidate.page.text_id for each in _queue(plan, ranked, max_passages)))
+def wanted(plan: Plan, ranked: Sequence[Ranked], max_passages: int = MAX_PASSAGES) -> dict[int, list[int]]:
+    """The texts whose passages ``choose`` may need, in the order of their use, with the places to look around."""
+    places: dict[int, list[int]] = {}
+    for each in _queue(plan, ranked, max_passages):
+        candidate = each.ranked.candidate
+        places.setdefault(candidate.page.text_id, []).append(candidate.passage.seq)
+    return places
 
 
 def choose(
