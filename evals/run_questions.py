@@ -12,7 +12,6 @@ import argparse
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -41,20 +40,6 @@ def install(readme: str) -> None:
     subprocess.run(command, check=True, stdout=sys.stderr)
 
 
-def web_pages(directory: Path, staging: Path) -> Path:
-    """A folder that holds the HTML files of *directory* and nothing else: the pages that the questions are about.
-
-    The packages also carry the same texts as PDF and as sources; the scorer cannot read the former.
-    """
-    for file in sorted(directory.rglob("*")):
-        if file.suffix in (".html", ".htm") and file.is_file():
-            place = staging / file.relative_to(directory)
-            place.parent.mkdir(parents=True, exist_ok=True)
-            if not place.exists():
-                shutil.copyfile(file, place)
-    return staging
-
-
 def ask(home: Path, roots: Mapping[str, Root], questions: Path, answers: Path) -> None:
     """Add what is not there yet, then answer every question."""
     environment = {**os.environ, "FIRSTHAND_HOME": str(home)}
@@ -63,8 +48,7 @@ def ask(home: Path, roots: Mapping[str, Root], questions: Path, answers: Path) -
     added = json.loads(marker.read_text(encoding="utf-8")) if marker.exists() else []
     for package, root in roots.items():
         if package not in added:
-            pages = web_pages(root.directory, home / "pages" / package)
-            add = ["add", str(pages), "--library", package, "--base-url", HOST + root.path, "--json"]
+            add = ["add", str(root.directory), "--library", package, "--base-url", HOST + root.path, "--json"]
             subprocess.run([*firsthand, *add], env=environment, check=True, stdout=sys.stderr)
             added.append(package)
             home.mkdir(parents=True, exist_ok=True)
