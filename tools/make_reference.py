@@ -1,6 +1,6 @@
 """Writes the generated pages of docs/reference: the command line and the settings. A test compares them with the code.
 
-    python tools/make_reference.py            write them
+python tools/make_reference.py            write them
 """
 
 from __future__ import annotations
