@@ -57,8 +57,10 @@ async def answer_question(
     ranked = rank(plan, [each for each in found if each.passage_id not in orders])
     await operations.say(Event("PassagesRanked", "ranked", {"n_passages": len(ranked)}))
     missing = decline(plan, ranked)
+    if missing is not None and reached.is_cut_off and not found:
+        return answer("failed", Draft(lexicon.say("nothing_reached", plan.language)))
     if missing is not None:
-        return answer("failed" if reached.is_cut_off and not found else "insufficient_evidence", nothing(plan, missing))
+        return answer("insufficient_evidence", nothing(plan, missing))
     places = wanted(plan, ranked, profile.max_passages)
     around = {text_id: await shelf.passages(text_id, near) for text_id, near in places.items()}
     around = {id: [each for each in some if not is_order(each.body, question)] for id, some in around.items()}
