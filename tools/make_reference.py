@@ -27,7 +27,9 @@ def _command_line() -> str:
         "# Command line\n",
         "Results go to stdout, progress and errors to stderr; `--json` prints one JSON object on stdout and nothing"
         " else.\n",
-        "| exit code | means |\n|---|---|\n| 0 | finished, whatever the status of the answer |\n| 1 | failed |\n"
+        "| exit code | means |\n|---|---|\n"
+        "| 0 | finished, whatever the status of the answer; of several sources at least one succeeded |\n"
+        "| 1 | failed; none of several sources succeeded |\n"
         "| 2 | wrong usage |\n| 130 | interrupted; what was read is kept |\n",
     ]
     runner = CliRunner(env={"COLUMNS": str(WIDTH), "TERMINAL_WIDTH": str(WIDTH)})

@@ -268,7 +268,7 @@ def recall(
             return 0
         for item in found.items:
             title, url, snippet = (visible_line(text) for text in (item.title, item.url, item.snippet))
-            _print(f"{item.handle}  {title}\n  {url}\n  {snippet}\n")
+            _print(f"{item.handle} --offset {item.offset}  {title}\n  {url}\n  {snippet}\n")
         if not found.items:
             _say("Nothing kept holds these words.")
         if found.cursor:

@@ -25,9 +25,8 @@ from firsthand.values import Citation, Claim, Corroboration, Span
 
 SHINGLE_WORDS = 5  # as web-page near-duplicate work has it since Broder 1997
 SAME_TEXT = 0.6  # share of the shorter text's shingles; guess: a 22-word wire sentence with two other bylines has 0.76
-SAME_ATTRIBUTE = (
-    0.7  # shared content terms of two sentences that differ in a number only; at 0.6 four of five were false
-)
+SAME_ATTRIBUTE = 0.75  # shared content terms of two sentences that differ in a number only; at 0.6 most were false
+SAME_ATTRIBUTE_TERMS = 2  # captions and labels share a word without being about one thing
 
 Relation = Literal["independent", "same_site", "near_duplicate"]
 
@@ -245,7 +244,9 @@ def _first_conflict(
     for mine in statements:
         for theirs in others:
             shared = mine.terms & theirs.terms
-            if not shared or len(shared) < SAME_ATTRIBUTE * min(len(mine.terms), len(theirs.terms)):
+            if len(shared) < SAME_ATTRIBUTE_TERMS or len(shared) < SAME_ATTRIBUTE * min(
+                len(mine.terms), len(theirs.terms)
+            ):
                 continue
             if mine.names - theirs.terms and theirs.names - mine.terms:
                 continue  # each names something that the other does not: two things, not two values of one

@@ -82,6 +82,10 @@ async def run_batch(
     """Answer what *out* lacks, at most *concurrency* at a time, in the order of the file; *seen* is told of each that is in it."""
     done = BatchDone()
     finished = _repair(out)
+    for row in rows:
+        if finished.get(row.id, row.question) != row.question:
+            message = f"{out} answers another question under the id {row.id!r}; name another file, or use another id."
+            raise InvalidInput("changed_question", message, id=row.id)
     todo = [row for row in rows if row.id not in finished]
     done.skipped = len(rows) - len(todo)
     limit = asyncio.Semaphore(concurrency)
@@ -114,25 +118,25 @@ def _why(error: OSError | UnicodeDecodeError) -> str:
     return "it is not UTF-8" if isinstance(error, UnicodeDecodeError) else str(error.strerror)
 
 
-def _repair(out: Path) -> set[str]:
-    """The ids that *out* holds; a torn last line is cut away.
+def _repair(out: Path) -> dict[str, str]:
+    """The questions that *out* answers, by id; a torn last line is cut away.
 
     Raises: InvalidInput if the file is something else.
     """
     try:
         body = out.read_bytes()
     except FileNotFoundError:
-        return set()
+        return {}
     except OSError as error:
         raise InvalidInput("unreadable_batch", f"{out} cannot be read: {error.strerror}.") from error
     end = body.rfind(b"\n") + 1
-    ids: set[str] = set()
+    answered: dict[str, str] = {}
     for number, line in enumerate(body[:end].split(b"\n"), 1):
         if line.strip():
             try:
                 value: Any = json.loads(line)
                 is_ours = value["schema"] == Answer.schema
-                ids.add(value["id"])
+                answered[value["id"]] = value["question"]
             except (ValueError, KeyError, TypeError, RecursionError):
                 is_ours = False
             if not is_ours:
@@ -141,7 +145,7 @@ def _repair(out: Path) -> set[str]:
     if end < len(body):
         with out.open("r+b") as file:
             file.truncate(end)
-    return ids
+    return answered
 
 
 def _append(out: Path, value: object) -> None:

@@ -11,8 +11,14 @@ from firsthand.errors import StoreFailed
 from firsthand.evidence import store
 from firsthand.live.reach import Reach
 from firsthand.settings import Settings
-from firsthand.values import JsonValue, Query
+from firsthand.values import JsonValue, Outcome, Query
 
+MENDS: dict[Outcome, str] = {
+    "rate_limited": "wait some minutes, or use your own SearXNG (FIRSTHAND_SEARXNG_URL)",
+    "refused": "use your own SearXNG (FIRSTHAND_SEARXNG_URL), and allow JSON in its settings.yml",
+    "bot_wall": "wait an hour, or use your own SearXNG (FIRSTHAND_SEARXNG_URL)",
+    "timeout": "try again, or use your own SearXNG (FIRSTHAND_SEARXNG_URL)",
+}
 LOW_DISK_BYTES = 500_000_000  # guess: a hundred answers with their pages
 
 
@@ -69,4 +75,5 @@ async def _provider(reach: Reach, name: str) -> Check:
     searched = (await reach.ask((name,), Query("sqlite write-ahead log", 3)))[0]
     if searched.outcome == "ok":
         return Check(f"search {name}", True, f"{len(searched.hits)} hits", is_needed=False)
-    return Check(f"search {name}", False, f"{searched.outcome}: {searched.detail}", is_needed=False)
+    mend = MENDS.get(searched.outcome, "check that this machine reaches the network, or use your own SearXNG")
+    return Check(f"search {name}", False, f"{searched.outcome}: {searched.detail} To mend: {mend}.", is_needed=False)

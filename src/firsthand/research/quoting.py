@@ -78,19 +78,22 @@ def _glued(around: Sequence[Candidate], here: int, limit: int) -> Cut | None:
             or not fits
         ):
             break
+        before = last.body.rstrip()
         words += "\n" * gap + each.body
         last = each
-        if not _is_title(each):
+        if not _is_title(each, after=before):
             end_words, end = words, each
     if end is first:
         return None
     return Cut(first.page.text_id, Span(first.passage.span.start, end.passage.span.end), end_words)
 
 
-def _is_title(candidate: Candidate) -> bool:
-    """Whether a paragraph only announces: short, and without an end."""
+def _is_title(candidate: Candidate, *, after: str) -> bool:
+    """Whether a block only announces what comes next: short and without an end, after prose that announces no list."""
     body = candidate.body.rstrip()
-    return candidate.passage.kind == "paragraph" and len(body) <= TITLE_MAX_CHARS and body[-1:] not in _ENDS
+    is_short = len(body) <= TITLE_MAX_CHARS and body[-1:] not in _ENDS
+    is_after_prose = len(after) > TITLE_MAX_CHARS and after[-1:] not in ":："
+    return is_short and (candidate.passage.kind == "paragraph" or (candidate.passage.kind == "item" and is_after_prose))
 
 
 def _own_quotes(plan: Plan, candidate: Candidate) -> Iterator[Cut]:

@@ -82,7 +82,7 @@ def judge(url: str, policy: Policy) -> Target:
     if pair not in policy.allow_private:
         _judge_name(target)
         if target.port not in policy.ports:
-            raise _refused("port", f"has port {target.port}, which is not asked")
+            raise _refused("port", f"has port {target.port}; FIRSTHAND_ALLOW_PRIVATE=host:port allows one more")
     if target.is_literal:
         judge_answer(target.host, target, policy)
     return target
