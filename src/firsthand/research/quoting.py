@@ -295,9 +295,13 @@ def _neighbours(plan: Plan, candidate: Candidate, around: Sequence[Candidate], h
     """The next passages of the section that a short passage belongs to; of a definition, what else it says."""
     n_chars = len(candidate.body)
     is_definition = candidate.passage.kind == "definition"
+    before = candidate.body.rstrip()
     for each in around[here + 1 : here + 1 + NEIGHBOURS]:
         if each.passage.headings[: len(candidate.passage.headings)] != candidate.passage.headings:
             break
+        if _is_title(each, after=before):
+            break  # something else begins
+        before = each.body.rstrip()
         if n_chars >= QUOTE_MAX_CHARS or (is_definition and each.passage.kind == "definition" and _is_labelled(each)):
             break
         cut = _lines(plan, each, each.passage.span) if each.passage.kind == "code" else None
