@@ -19,6 +19,7 @@ import sys
 import tempfile
 import threading
 from collections import Counter
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -88,6 +89,14 @@ class World:
         return 404, "text/plain", b"nothing here"
 
 
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What stood when the program died."""
+
+    requests: dict[str, int]  # by path, for what had a settled receipt
+    is_over: bool  # its answer had been shown
+
+
 class Case:
     """The command under test, its data folder, and how the two runs are compared."""
 
@@ -151,18 +160,24 @@ class Case:
         wrong += [f"{name} is missing" for name in ("answer.md", "answer.html") if not (self.out / name).is_file()]
         wrong += self._read(_record)
         events = self._read(_events)
-        plain = {name: value for name, value in answer.items() if name not in VOLATILE}
-        for source in plain["sources"]:
-            source["retrieved_at"] = ""
+        plain = _plain(answer)
         if self.reference is None:
             self.reference, self.events = plain, events
             return wrong if plain["status"] == "answered" else [*wrong, f"the answer is {plain['status']}"]
-        if plain != self.reference:
-            wrong.append("the answer differs: " + ", ".join(k for k in plain if plain[k] != self.reference[k]))
+        wrong += self._answer_wrongs()
         if [seq for seq, _, _ in events] != list(range(1, len(events) + 1)):
             wrong.append("the events have a gap")
         if {row[1:] for row in events} != {row[1:] for row in self.events}:
             wrong.append("the events are not those of an undisturbed run")
+        return wrong
+
+    def _answer_wrongs(self) -> list[str]:
+        """What is wrong with the delivered answer, beside the undisturbed one."""
+        answer = json.loads((self.out / "answer.json").read_text(encoding="utf-8"))
+        plain = _plain(answer)
+        wrong = []
+        if self.reference is not None and plain != self.reference:
+            wrong.append("the answer differs: " + ", ".join(k for k in plain if plain[k] != self.reference[k]))
         if not asyncio.run(self._verifies(answer["id"])):
             wrong.append("a quote is not where it should be")
         return wrong
@@ -177,6 +192,29 @@ class Case:
             return database.read_now(fn)
         finally:
             database.close()
+
+
+def _plain(answer: dict[str, Any]) -> dict[str, Any]:
+    """*answer* without what differs between any two runs."""
+    plain = {name: value for name, value in answer.items() if name not in VOLATILE}
+    plain["sources"] = [{**source, "retrieved_at": ""} for source in plain["sources"]]
+    return plain
+
+
+def _is_over(connection: Connection) -> bool:
+    """Whether the answer was shown: its turn is finished and nobody waits for it."""
+    rows = connection.execute(sa.select(turn_table.c.state, turn_table.c.is_awaited)).all()
+    return bool(rows) and all(row.state == "finished" and not row.is_awaited for row in rows)
+
+
+def _record_of_two(connection: Connection) -> list[str]:
+    """What is wrong if the first turn was over and the second answered the same question anew."""
+    states = [row.state for row in connection.execute(sa.select(turn_table.c.state))]
+    wrong = [] if states == ["finished", "finished"] else [f"turns are {states}"]
+    if connection.execute(sa.select(sa.func.count()).select_from(answer_table)).scalar() != 2:
+        wrong.append("one of two answers is gone")
+    checked = connection.exec_driver_sql("PRAGMA integrity_check").scalar()
+    return wrong if checked == "ok" else [*wrong, f"the database file: {checked}"]
 
 
 def _settled(connection: Connection) -> list[str]:
