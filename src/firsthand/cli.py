@@ -116,7 +116,7 @@ def add(
             counted = f"{added.kept} kept, {added.unchanged} unchanged, {len(added.failed)} failed"
             _print(f"{counted}; {added.pages} pages in library {visible(library)} now\n")
             if added.skipped:
-                _say(f"{added.skipped} text and PDF files beside the HTML were left out; name them to keep them too")
+                _say(f"{added.skipped} text and PDF files are copies of pages beside them and were left out")
             shown = added.failed[:20]
             for failure in shown:
                 _say(f"{failure.target}: {failure.outcome}: {failure.detail}")

@@ -135,13 +135,14 @@ def test_what_is_no_address_names_no_site(given: str) -> None:
         name_of_site(given)
 
 
-async def test_a_folder_named_as_a_site_gives_its_pages_and_not_their_sources(
+async def test_a_folder_named_as_a_site_gives_its_pages_and_not_their_twins(
     sqlite_database: Database, extraction: Extraction, tmp_path: Path
 ) -> None:
     write(tmp_path / "site" / "a.html", "The first page is about herons.")
     write(tmp_path / "site" / "b.html", "The second page is about reeds.")
     (tmp_path / "site" / "a.txt").write_text("The first page is about herons.")
+    (tmp_path / "site" / "notes.txt").write_text("These notes are about swans, and no page is named like them.")
     named, _ = await add(sqlite_database, extraction, tmp_path / "site", base=name_of_site("https://birds.example/"))
-    assert (named.kept, named.skipped, named.pages) == (2, 1, 2)
+    assert (named.kept, named.skipped, named.pages) == (3, 1, 3)
     plain, _ = await add(sqlite_database, extraction, tmp_path / "site")
-    assert (plain.kept, plain.skipped) == (3, 0)
+    assert (plain.kept, plain.skipped) == (4, 0)

@@ -97,15 +97,17 @@ class Adder:
         await self._all(found)
 
     def _of_site(self, rows: list[_File], base_url: str | None) -> list[_File]:
-        """The pages of a folder that is named as a site; its text and PDF files are left out if most of it is HTML.
+        """The files of a folder that is named as a site, without the twins of its pages.
 
-        They are the sources or prints of the same pages, and would be cited in their place.
+        A text or PDF beside an HTML page of the same name, and what stands in a folder like ``_sources``, is the source
+        or print of a page, and would be cited in its place.
         """
-        html = [row for row in rows if row.path.suffix.lower() in HTML_SUFFIXES]
-        if base_url is None or 2 * len(html) < len(rows):
+        if base_url is None:
             return rows
-        self.added.skipped += len(rows) - len(html)
-        return html
+        pages = {row.path.with_name(_stem(row.path)) for row in rows if row.path.suffix.lower() in HTML_SUFFIXES}
+        kept = [row for row in rows if row.path.suffix.lower() in HTML_SUFFIXES or not _is_twin(row, pages)]
+        self.added.skipped += len(rows) - len(kept)
+        return kept
 
     async def pages(self, pages: AsyncIterator[Page | Failure]) -> None:
         """Keep the pages of a crawl, each as soon as it is there. Nobody knows how many will come."""
@@ -220,6 +222,15 @@ def _walk(folder: Path, base_url: str | None) -> Iterator[_File]:
             path = Path(parent, name)
             if path.suffix.lower() in SUFFIXES and not name.startswith(".") and path.is_file():
                 yield _File(path, _file_url(path, folder, base_url))
+
+
+def _stem(path: Path) -> str:
+    """The name of a file without all its endings: ``a.rst.txt`` and ``a.html`` share theirs."""
+    return path.name.partition(".")[0]
+
+
+def _is_twin(file: _File, pages: set[Path]) -> bool:
+    return file.path.with_name(_stem(file.path)) in pages or (bool(pages) and "/_" in file.url)
 
 
 def _file_url(path: Path, folder: Path, base_url: str | None) -> str:
