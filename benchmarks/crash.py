@@ -143,15 +143,20 @@ class Case:
         shutil.copytree(self.template, self.home)
         self.world.requests.clear()
 
-    def observe(self) -> dict[str, int]:
-        """For each address with a settled receipt, the requests that the server had counted when the program died."""
+    def observe(self) -> Seen:
+        """What was finished when the program died, and the requests that the server had counted for it."""
         done = self._read(_settled)
-        return {path: self.world.requests[path] for path in done}
+        return Seen({path: self.world.requests[path] for path in done}, self._read(_is_over))
 
-    def compare(self, seen: dict[str, int]) -> list[str]:
+    def compare(self, seen: Seen) -> list[str]:
         """What is wrong after the recovery."""
+        if seen.is_over and self.reference is not None:
+            # It had shown its answer and died while it closed; the same question is then a new one, and asks again.
+            return [*self._read(_record_of_two), *self._answer_wrongs()]
         wrong = [
-            f"{path} was finished and was requested again" for path, n in seen.items() if self.world.requests[path] != n
+            f"{path} was finished and was requested again"
+            for path, n in seen.requests.items()
+            if self.world.requests[path] != n
         ]
         try:
             answer = json.loads((self.out / "answer.json").read_text(encoding="utf-8"))
