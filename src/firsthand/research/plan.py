@@ -26,6 +26,8 @@ from firsthand.research.grouping import (
 
 QUESTION_MAX_CHARS = 2_000  # what is read of a question; the rest repeats itself (guess)
 MAX_GROUPS = 40
+N_PAGES = 6  # pages whose passages are weighed as well; 12 took a third more time for one question of 103
+N_PAGES_OF_PART = 4
 SPELLED_MIN_CHARS = 5  # shorter words have too many neighbours
 # FTS5 scores every match of a look-up. Terms are taken rarest first until their matches are this share of all passages;
 # the words that are left out still count in ranking.
@@ -127,9 +129,9 @@ def make_plan(
 
 def lookups(plan: Plan) -> list[Lookup]:
     """The looks into the index for *plan* and its parts. Names are ``<part>.<kind>``; part 0 is the whole question."""
-    made = _lookups_of(plan, "0", 12)
+    made = _lookups_of(plan, "0", N_PAGES)
     for number, part in enumerate(plan.parts, 1):
-        made += _lookups_of(part, str(number), 6)
+        made += _lookups_of(part, str(number), N_PAGES_OF_PART)
     return made
 
 
