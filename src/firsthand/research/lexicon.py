@@ -151,46 +151,58 @@ def terms_of_rows(rows: Iterable[int], languages: Iterable[str]) -> list[tuple[s
 
 @lru_cache(maxsize=1)
 def _paraphrases() -> tuple[Mapping[str, tuple[str, ...]], tuple[tuple[str, tuple[str, ...]], ...]]:
-    """Terms of like meaning by term, and by phrase of several words."""
+    """Words of like meaning by term, and by phrase of several words: as they stand in the list, stemmed when needed.
+
+    Stemming all of them took a quarter of a second, half of what an answer may cost.
+    """
     by_term: dict[str, dict[str, None]] = {}
     phrases: dict[str, dict[str, None]] = {}
     for line in _lines("paraphrases.txt"):
         left, colon, right = line.partition(":")
         words = [word.strip() for word in (right if colon else left).split(",")]
-        terms = [terms[0] for word in words if " " not in word and (terms := index_terms(word, "en"))]
+        others = dict.fromkeys(word for word in words if " " not in word)
         asked = [word.strip() for word in left.split(",")] if colon else words[:1]
         for word in asked:
             if " " in word:
-                phrases.setdefault(_stems(word), {}).update(dict.fromkeys(terms))
+                phrases.setdefault(_stems(word), {}).update(others)
             else:
                 for term in index_terms(word, "en")[:1]:
-                    by_term.setdefault(term, {}).update(dict.fromkeys(t for t in terms if t != term))
+                    by_term.setdefault(term, {}).update(others)
     longest_first = sorted(phrases, key=lambda phrase: -len(phrase))
     return {term: tuple(others) for term, others in by_term.items()}, tuple(
-        (p, tuple(phrases[p])) for p in longest_first
+        (phrase, tuple(phrases[phrase])) for phrase in longest_first
     )
 
 
 def paraphrases_of(term: str) -> tuple[str, ...]:
     """English terms that documentation uses for *term*."""
-    return _paraphrases()[0].get(term, ())
+    return tuple(other for other in _first_terms(_paraphrases()[0].get(term, ())) if other != term)
 
 
 def phrases_in(question: str) -> list[tuple[str, tuple[str, ...]]]:
     """The phrases of several words in an English question, by their stems, with the terms they stand for."""
     padded = f" {_stems(question)} "
     found = []
-    for phrase, terms in _paraphrases()[1]:
+    for phrase, words in _paraphrases()[1]:
         if f" {phrase} " in padded:
-            found.append((phrase, terms))
+            found.append((phrase, _first_terms(words)))
             padded = padded.replace(f" {phrase} ", "  ")
     return found
+
+
+def _first_terms(words: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(term for word in words for term in index_terms(word, "en")[:1]))
+
+
+@lru_cache(maxsize=4_096)
+def _stem_of(word: str) -> str:
+    return (index_terms(word, "en") or [word])[0]
 
 
 def _stems(words: str) -> str:
     """*words* stem by stem, so that "falls back" is "fall back" and "don't" is the same in list and question."""
     plain = re.findall(r"[a-z0-9]+", words.lower().replace("’", "").replace("'", ""))
-    return " ".join((index_terms(word, "en") or [word])[0] for word in plain)
+    return " ".join(_stem_of(word) for word in plain)
 
 
 # -- Cues
