@@ -146,3 +146,13 @@ async def test_a_folder_named_as_a_site_gives_its_pages_and_not_their_twins(
     assert (named.kept, named.skipped, named.pages) == (3, 1, 3)
     plain, _ = await add(sqlite_database, extraction, tmp_path / "site")
     assert (plain.kept, plain.skipped) == (4, 0)
+
+
+async def test_the_odd_print_in_a_large_folder_of_pages_is_left_out(
+    sqlite_database: Database, extraction: Extraction, tmp_path: Path
+) -> None:
+    for n in range(20):
+        write(tmp_path / "site" / f"p{n}.html", f"Page {n} is about herons and reeds.")
+    (tmp_path / "site" / "whole-manual.txt").write_text("All pages about herons and reeds in one.")
+    named, _ = await add(sqlite_database, extraction, tmp_path / "site", base=name_of_site("https://birds.example/"))
+    assert (named.kept, named.skipped) == (20, 1)

@@ -31,6 +31,8 @@ FEW = 8  # pages for which no worker is started: it takes as long to start as 50
 HTML_SUFFIXES = frozenset({".html", ".htm", ".xhtml"})
 SUFFIXES = HTML_SUFFIXES | frozenset({".txt", ".text", ".md", ".markdown", ".rst", ".pdf"})
 
+SITE_MIN_PAGES = 20  # below, a few files of each kind are just that
+SITE_SHARE = 0.8  # of HTML in a folder from which it is a site (manuals measured: 82 % and more)
 MANY_PAGES = 500  # from here a merged index pays for the merge: look-ups 8 % faster, 0.8 s at 195,000 passages
 
 Watch = Callable[[int, int, str], None]
@@ -100,12 +102,15 @@ class Adder:
         """The files of a folder that is named as a site, without the twins of its pages.
 
         A text or PDF beside an HTML page of the same name, and what stands in a folder like ``_sources``, is the source
-        or print of a page, and would be cited in its place.
+        or print of a page, and would be cited in its place; so is the odd PDF in a folder that is nearly all HTML.
         """
         if base_url is None:
             return rows
-        pages = {row.path.with_name(_stem(row.path)) for row in rows if row.path.suffix.lower() in HTML_SUFFIXES}
-        kept = [row for row in rows if row.path.suffix.lower() in HTML_SUFFIXES or not _is_twin(row, pages)]
+        html = [row for row in rows if row.path.suffix.lower() in HTML_SUFFIXES]
+        pages = {row.path.with_name(_stem(row.path)) for row in html}
+        others = [row for row in rows if row.path.suffix.lower() not in HTML_SUFFIXES and not _is_twin(row, pages)]
+        is_site = len(html) >= SITE_MIN_PAGES and len(html) >= SITE_SHARE * (len(html) + len(others))
+        kept = html if is_site else sorted([*html, *others], key=lambda row: row.path)
         self.added.skipped += len(rows) - len(kept)
         return kept
 
