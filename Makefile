@@ -37,7 +37,7 @@ evals-demo: $(VENV)/.dev  ## questions over the demo pages, against the pinned f
 	@$(BIN)/python -m evals.run_demo --floors evals/floors.json
 
 evals: $(VENV)/.dev  ## the open questions over six documentation packages
-	@$(BIN)/python -m evals.run_questions --install --no-misses --out benchmarks/results/questions-open.jsonl
+	@$(BIN)/python -m evals.run_questions --install --no-misses
 
 bench: $(VENV)/.dev  ## start-up, answer and recall, one JSON object each
 	@$(BIN)/python -m benchmarks.answer
