@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import codecs
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -95,5 +97,9 @@ def test_labels_outside_the_web_list_are_recorded_and_not_used(label: str) -> No
     st.binary(max_size=300),
     st.sampled_from([None, "text/html", "text/html; charset=utf-16", "x; charset=iso-2022-jp", "x; charset=gbk"]),
 )
-def test_any_bytes_decode(payload: bytes, content_type: str | None) -> None:
-    decode(payload, content_type=content_type)
+def test_any_bytes_decode_by_a_charset_that_is_named_into_text_that_can_be_kept(
+    payload: bytes, content_type: str | None
+) -> None:
+    decoded = decode(payload, content_type=content_type)
+    assert codecs.lookup(decoded.chosen)
+    decoded.text.encode("utf-8")  # raises on a lone surrogate, which no database can hold
