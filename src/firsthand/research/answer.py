@@ -67,7 +67,8 @@ async def answer_question(
     evidence = choose(plan, ranked, around, profile.max_passages)
     pages = {each.page.text_id: each.page for each in found}
     draft, cited = await _cited(plan, profile, evidence, ranked, pages, shelf, operations)
-    obeyed_not = [LEFT_OUT.format(url=pages[id].url) for id in draft.text_ids if id in orders.values()]
+    named = (pages[id].url for id in draft.text_ids if id in orders.values())
+    obeyed_not = [lexicon.say("order_left_out", plan.language, url=url) for url in named]
     draft = replace(draft, limitations=(*draft.limitations, *obeyed_not))
     if not cited.claims:
         return answer("insufficient_evidence", nothing(plan, (lexicon.say("no_evidence", plan.language),)))
@@ -75,7 +76,6 @@ async def answer_question(
 
 
 Pages = Mapping[int, PageRef]
-LEFT_OUT = "Left out, because it tells whoever answers what to say: a passage of {url}"
 
 
 async def _plan(question: str, shelf: Shelf, scope: Scope) -> Plan:
