@@ -184,7 +184,9 @@ def test_recall_finds_kept_pages_and_show_reads_them_in_slices(home: Path) -> No
 def test_search_in_a_library_gives_hits_one_a_line(home: Path) -> None:
     found = one_object(run(home, "search", "members", "--library", "plans", "--json"))
     assert found["hits"][0]["provider"] == "library" and found["failures"] == []
-    assert "https://nimbus.example/docs/plans.html" in run(home, "search", "members", "--library", "plans").stdout
+    lines = run(home, "search", "members", "--library", "plans").stdout.splitlines()
+    assert [line.partition("  ")[0] for line in lines] == [hit["url"] for hit in found["hits"]]
+    assert [line.partition("  ")[2] for line in lines] == [hit["title"] for hit in found["hits"]]
 
 
 def test_read_prints_markdown_or_one_object_a_line_and_fails_only_if_all_fail(empty: Path, tmp_path: Path) -> None:

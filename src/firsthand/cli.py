@@ -145,7 +145,7 @@ def search(
             _print_json(found.as_json())
         else:
             for hit in found.hits:
-                _print(f"{visible_line(hit.title or hit.url)}\n  {visible_line(hit.url)}\n")
+                _print(f"{visible_line(hit.url)}  {visible_line(hit.title)}\n")
             if not found.hits and not found.failures:
                 _say("Nothing found.")
             for failure in found.failures:
