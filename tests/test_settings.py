@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from firsthand.errors import InvalidInput
-from firsthand.settings import describe, load_settings
+from firsthand.settings import MASK, child_environment, describe, load_settings
 
 
 def test_a_variable_wins_over_the_file_and_the_file_over_the_default(tmp_path: Path) -> None:
@@ -39,3 +39,41 @@ def test_every_setting_has_a_line_of_help(tmp_path: Path) -> None:
     rows = describe(load_settings({"FIRSTHAND_HOME": str(tmp_path)}))
     assert len(rows) > 5
     assert all(name and help_line for name, _, help_line in rows)
+
+
+KEY = "canary-7f3a91d2"
+
+
+def test_a_key_is_masked_wherever_settings_are_shown(tmp_path: Path) -> None:
+    settings = load_settings({"FIRSTHAND_HOME": str(tmp_path), "FIRSTHAND_BRAVE_API_KEY": f" {KEY}\n"})
+    assert settings.brave_api_key == KEY
+    shown = {name: value for name, value, _ in describe(settings)}
+    assert shown["brave_api_key"] == MASK and shown["exa_api_key"] == ""
+    assert KEY not in repr(settings) + str(settings)
+
+
+@pytest.mark.parametrize("key", [f"{KEY} x", f"{KEY}\r\nX-Other: 1", f"{KEY}é", f"{KEY}\x00"])
+def test_a_key_that_cannot_stand_in_a_header_is_refused_without_repeating_it(tmp_path: Path, key: str) -> None:
+    with pytest.raises(InvalidInput, match="exa_api_key") as caught:
+        load_settings({"FIRSTHAND_HOME": str(tmp_path), "FIRSTHAND_EXA_API_KEY": key})
+    assert KEY not in str(caught.value.as_json())
+
+
+def test_a_key_that_is_no_text_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "firsthand.toml").write_text("exa_api_key = 7391\n")
+    with pytest.raises(InvalidInput, match="exa_api_key") as caught:
+        load_settings({"FIRSTHAND_HOME": str(tmp_path)})
+    assert "7391" not in str(caught.value.as_json())
+
+
+def test_no_setting_of_ours_goes_along_to_a_process_that_we_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FIRSTHAND_LINKUP_API_KEY", KEY)
+    monkeypatch.setenv("LANG", "C.UTF-8")
+    environment = child_environment()
+    assert environment["LANG"] == "C.UTF-8" and KEY not in environment.values()
+
+
+def test_what_becomes_of_a_doubt_is_one_of_three_words(tmp_path: Path) -> None:
+    assert load_settings({"FIRSTHAND_HOME": str(tmp_path), "FIRSTHAND_IN_DOUBT": "skip"}).in_doubt == "skip"
+    with pytest.raises(InvalidInput, match="ask, repeat or skip"):
+        load_settings({"FIRSTHAND_HOME": str(tmp_path), "FIRSTHAND_IN_DOUBT": "again"})

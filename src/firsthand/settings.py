@@ -15,12 +15,21 @@ from typing import Any, TypeVar
 from firsthand.errors import InvalidInput
 
 CONFIG_FILE = "firsthand.toml"
+MASK = "********"  # what is shown of a secret
 T = TypeVar("T")
 N = TypeVar("N", int, float)
 
 
-def _setting(default: T, help: str) -> T:
-    return field(default=default, metadata={"help": help})
+def _setting(default: T, help: str, *, is_secret: bool = False) -> T:
+    return field(default=default, repr=not is_secret, metadata={"help": help, "is_secret": is_secret})
+
+
+def _key(service: str) -> str:
+    return _setting("", f"Key for {service}; empty: it is not asked", is_secret=True)
+
+
+def _base_url(service: str) -> str:
+    return _setting("", f"Address of a gateway or a copy to ask instead of {service}; empty: the service itself")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +38,21 @@ class Settings:
 
     home: Path
     database_url: str = _setting("", "Database address; empty: SQLite in the home folder")
-    search: str = _setting("duckduckgo", "Search providers for ask, in order, separated by commas")
+    search: str = _setting("duckduckgo", "Search providers for ask: a,b asks both and fuses; a/b asks b if a fails")
     searxng_url: str = _setting("", "Address of your SearXNG instance, for example http://127.0.0.1:8888")
+    mediawiki_url: str = _setting("", "Address of the wiki that 'mediawiki' searches; empty: Wikipedia")
+    brave_api_key: str = _key("Brave Search")
+    exa_api_key: str = _key("Exa")
+    tavily_api_key: str = _key("Tavily")
+    linkup_api_key: str = _key("Linkup")
+    parallel_api_key: str = _key("Parallel Search")
+    duckduckgo_url: str = _base_url("DuckDuckGo's page")
+    brave_url: str = _base_url("Brave Search")
+    exa_url: str = _base_url("Exa")
+    tavily_url: str = _base_url("Tavily")
+    linkup_url: str = _base_url("Linkup")
+    parallel_url: str = _base_url("Parallel Search")
+    in_doubt: str = _setting("ask", "A paid call that may have been made before a crash: ask, repeat or skip it")
     max_sources: int = _setting(0, "Pages read for one answer; 0: as the mode says, 5 or 10")
     max_passages: int = _setting(0, "Passages quoted in one answer; 0: as the mode says, 5 or 8")
     allow_private: str = _setting("", "host:port pairs, separated by commas, that the gate may reach although private")
@@ -66,21 +88,37 @@ def load_settings(environment: Mapping[str, str] | None = None) -> Settings:
             raise InvalidInput(
                 "unknown_setting", f"There is no setting {name!r}; 'firsthand config' lists them.", setting=name
             )
-        values[name] = _convert(name, value, known[name].default)
+        if known[name].metadata["is_secret"]:
+            values[name] = _secret(name, value)
+        else:
+            values[name] = _convert(name, value, known[name].default)
+    if values.get("in_doubt", "ask") not in ("ask", "repeat", "skip"):
+        raise InvalidInput("invalid_setting", "Setting in_doubt must be ask, repeat or skip.", setting="in_doubt")
     return Settings(home=home, **values)
 
 
+def _secret(name: str, value: object) -> str:
+    """*value* as a secret that can stand in a header. No message repeats any of it. Raises: InvalidInput."""
+    text = value.strip() if isinstance(value, str) else ""
+    if not isinstance(value, str) or not all("!" <= character <= "~" for character in text):
+        message = f"Setting {name} holds a space or a character that no key has; copy the key again."
+        raise InvalidInput("invalid_setting", message, setting=name)
+    return text
+
+
 def child_environment() -> dict[str, str]:
-    """The environment for a process that we start."""
-    return dict(os.environ)
+    """The environment for a process that we start: it reads no setting of ours, and no key goes along."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("FIRSTHAND_")}
 
 
 def describe(settings: Settings) -> list[tuple[str, str, str]]:
-    """Name, value in force and help of every setting, in order."""
+    """Name, value in force and help of every setting, in order; of a secret only whether there is one."""
     rows = [("home", str(settings.home), "Folder for the database and everything kept (FIRSTHAND_HOME)")]
     for f in fields(Settings):
         if f.name != "home":
-            rows.append((f.name, str(getattr(settings, f.name)), f.metadata["help"]))
+            value = str(getattr(settings, f.name))
+            shown = MASK if value and f.metadata["is_secret"] else value
+            rows.append((f.name, shown, f.metadata["help"]))
     return rows
 
 
