@@ -26,7 +26,8 @@ class Searched:
     code: str = ""
     detail: str = ""
     applied_time_filter: str | None = None  # the filter the provider really honoured
-    retry_after_s: float | None = None  # the provider's own word on when to ask again
+    retry_after_s: float | None = None  # the provider's own word on when to ask again; or how long it is left alone
+    was_asked: bool = True  # False: it was left alone, nothing was sent
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,6 +37,8 @@ Verdict = Literal["exact", "normalised", "missing"]
 Support = Literal["supported", "partial", "unsupported", "contradicted", "not_checked"]
 Corroboration = Literal["single", "corroborated", "disputed"]
 TimeFilter = Literal["hour", "day", "week", "month", "year"]
+Hint = Literal["web", "news", "academic", "github", "reddit", "x"]  # said in a question as @news
+Category = Literal["news", "academic"]  # what a query asks for, where a provider can tell
 BlockKind = Literal["heading", "paragraph", "item", "term", "definition", "code", "row", "caption", "quote"]
 
 
@@ -59,6 +61,7 @@ class Query:
     max_hits: int = 10
     time_filter: TimeFilter | None = None
     language: str | None = None  # two letters, as in the answer's language; None: the provider's choice
+    category: Category | None = None  # None: the whole web
 
 
 @dataclass(frozen=True, slots=True)

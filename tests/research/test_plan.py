@@ -12,6 +12,7 @@ from firsthand.research import lexicon
 from firsthand.research.grouping import IDENTIFIER_WEIGHT, SITE_WEIGHT, Group
 from firsthand.research.plan import (
     Plan,
+    hints_of,
     lookups,
     make_plan,
     needed_terms,
@@ -207,3 +208,22 @@ def test_a_question_with_a_subject_is_not_asked_back_however_common_its_words(qu
 def test_a_question_that_names_no_subject_is_asked_back_in_its_language(question: str) -> None:
     plan = make_plan(question, (1_000, {}), ())
     assert plan.clarification == lexicon.say("clarify", plan.language)
+
+
+@pytest.mark.parametrize(
+    ("question", "bare", "hints"),
+    [
+        ("What do people say about Zig? @reddit", "What do people say about Zig?", ("reddit",)),
+        ("@GitHub @news how fast is Zig @github", "how fast is Zig", ("github", "news")),
+        ("How fast is Zig @academic?", "How fast is Zig?", ("academic",)),
+        ("@web How fast is Zig", "How fast is Zig", ("web",)),
+        ("Zig, @x, and more", "Zig,, and more", ("x",)),
+        ("What does @github/actions do for me@x.com and `@x`, @media and @newsroom?", None, ()),
+        ("Why is the space   kept when nothing is a hint?", None, ()),
+        ("@news", "@news", ("news",)),
+    ],
+)
+def test_hints_are_read_from_a_question_and_left_out_of_it(
+    question: str, bare: str | None, hints: tuple[str, ...]
+) -> None:
+    assert hints_of(question) == (question if bare is None else bare, hints)

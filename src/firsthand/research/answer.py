@@ -13,7 +13,7 @@ from firsthand.ports import Finder, Operations, PageRef, Scope, Shelf
 from firsthand.research import lexicon
 from firsthand.research.cite import Cited, cite, is_order, second_sites
 from firsthand.research.decline import decline
-from firsthand.research.plan import Plan, lookups, make_plan, needed_terms, unknown_terms
+from firsthand.research.plan import Plan, hints_of, lookups, make_plan, needed_terms, unknown_terms
 from firsthand.research.profile import Profile
 from firsthand.research.rank import Ranked, rank
 from firsthand.research.reach import Reached, is_allowed, reach_out
@@ -38,10 +38,12 @@ async def answer_question(
     """
     await operations.say(Event("TurnStarted", "started", {"question": question}))
     reached = Reached()
-    plan = await _plan(question, shelf, Scope(profile.libraries))
+    asked, hints = hints_of(question)
+    plan = replace(await _plan(asked, shelf, Scope(profile.libraries)), hints=hints)
 
     def answer(status: Status, draft: Draft, cited: Cited | None = None, pages: Pages | None = None) -> Answer:
-        return _answer(answer_id, plan, profile, reached, status, draft, cited, pages or {}, elapsed_ms())
+        made = _answer(answer_id, plan, profile, reached, status, draft, cited, pages or {}, elapsed_ms())
+        return replace(made, question=question)  # as it was asked: with its hints, and whole
 
     await operations.say(
         Event("QuestionPlanned", "planned", {"language": plan.language, "kinds": [*sorted(plan.kinds)]})
@@ -50,10 +52,10 @@ async def answer_question(
         return answer("needs_clarification", Draft(plan.clarification))
     if profile.providers:
         reached = await reach_out(plan, profile, operations, finder)
-        plan = await _plan(question, shelf, reached.scope(profile))  # now the index knows which words are rare
+        plan = await _plan(asked, shelf, reached.scope(profile))  # now the index knows which words are rare
     found = await shelf.lookup(lookups(plan), reached.scope(profile))
     found = [each for each in found if is_allowed(each.page.url, profile.allow_origins)]
-    orders = {each.passage_id: each.page.text_id for each in found if is_order(each.body, question)}
+    orders = {each.passage_id: each.page.text_id for each in found if is_order(each.body, asked)}
     ranked = rank(plan, [each for each in found if each.passage_id not in orders])
     await operations.say(Event("PassagesRanked", "ranked", {"n_passages": len(ranked)}))
     missing = decline(plan, ranked)
@@ -63,7 +65,7 @@ async def answer_question(
         return answer("insufficient_evidence", nothing(plan, missing))
     places = wanted(plan, ranked, profile.max_passages)
     around = {text_id: await shelf.passages(text_id, near) for text_id, near in places.items()}
-    around = {id: [each for each in some if not is_order(each.body, question)] for id, some in around.items()}
+    around = {id: [each for each in some if not is_order(each.body, asked)] for id, some in around.items()}
     evidence = choose(plan, ranked, around, profile.max_passages)
     pages = {each.page.text_id: each.page for each in found}
     draft, cited = await _cited(plan, profile, evidence, ranked, pages, shelf, operations)
@@ -139,6 +141,7 @@ def _answer(
     elapsed_ms: int,
 ) -> Answer:
     refs = [pages[text_id] for text_id in draft.text_ids]
+    searched = dict.fromkeys(name for names in profile.providers for name in names.split("/"))
     limitations = [*draft.limitations]
     if profile.cross_check and status == "insufficient_evidence" and draft.claims:
         limitations.append(lexicon.say("one_source", plan.language))
@@ -161,7 +164,7 @@ def _answer(
         follow_ups=draft.follow_ups,
         usage=reached.usage,
         elapsed_ms=elapsed_ms,
-        engine=Engine(__version__, None, refs[0].extractor if refs else "", profile.providers or ("library",)),
+        engine=Engine(__version__, None, refs[0].extractor if refs else "", tuple(searched) or ("library",)),
     )
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import cast, get_args
 
 from firsthand.evidence.languages import guess_language
 from firsthand.evidence.terms import index_terms
@@ -23,6 +24,7 @@ from firsthand.research.grouping import (
     weighed,
     with_spellings,
 )
+from firsthand.values import Hint
 
 QUESTION_MAX_CHARS = 2_000  # what is read of a question; the rest repeats itself (guess)
 MAX_GROUPS = 40
@@ -58,11 +60,30 @@ class Plan:
     clarification: str | None = None
     n_passages: int = 0
     counts: Mapping[str, int] = field(default_factory=dict)
+    hints: tuple[Hint, ...] = ()  # where the asker wants to look; see ``hints_of``
 
     @property
     def names(self) -> tuple[Group, ...]:
         """The groups that must be met."""
         return tuple(group for group in self.groups if group.is_name and not group.is_site)
+
+
+_HINT = re.compile(
+    # A word of its own: "@github/x" is a package, "me@x.com" an address, `@x` in quotes or ticks a name.
+    rf"(?<!\S)@({'|'.join(get_args(Hint))})(?=[?!.,;:]*(?:\s|$))",
+    re.IGNORECASE,
+)
+
+
+def hints_of(question: str) -> tuple[str, tuple[Hint, ...]]:
+    """*question* without its hints, and the hints, each once, in order.
+
+    A question that is nothing but hints is left as it stands.
+    """
+    found = dict.fromkeys(cast(Hint, match[1].lower()) for match in _HINT.finditer(question))
+    bare = " ".join(_HINT.sub("", question).split())
+    bare = re.sub(r" (?=[?!.,;:]+(?:\s|$))", "", bare) if found else question
+    return (bare, tuple(found)) if bare.strip("?!.,;: ") else (question, tuple(found))
 
 
 def question_language(question: str) -> str:

@@ -15,7 +15,7 @@ class Profile:
     verify: Verify = "annotate"
     cross_check: bool = False
     libraries: tuple[str, ...] | None = None  # None: whatever the libraries hold
-    providers: tuple[str, ...] = ()  # asked in order until one answers; none: nothing leaves the process
+    providers: tuple[str, ...] = ()  # "a/b": b is asked if a fails; several are fused; none: nothing leaves the process
     allow_origins: tuple[str, ...] = ()  # empty: every origin
     max_sources: int = 5  # pages read (R1)
     max_passages: int = 5  # passages quoted

@@ -6,7 +6,7 @@ Places are for distinct readable pages: a page that fails or repeats another mak
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
@@ -15,11 +15,13 @@ from firsthand.events import Event
 from firsthand.ports import Fetched, Finder, Found, Operations, Scope
 from firsthand.research.plan import Plan
 from firsthand.research.profile import Profile
-from firsthand.values import Failure, Query, Usage
+from firsthand.values import Category, Failure, Hint, Query, Usage
 
 ATTEMPTS_PER_PLACE = 2  # so many hits are tried at most for each page that may be read (guess)
 HITS_PER_PLACE = 3
 QUERY_MAX_CHARS = 500  # providers cut further by themselves
+SITES: Mapping[Hint, str] = {"github": "github.com", "reddit": "reddit.com", "x": "x.com"}
+CATEGORIES: Mapping[Hint, Category] = {"news": "news", "academic": "academic"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +60,7 @@ async def reach_out(plan: Plan, profile: Profile, operations: Operations, finder
         failures=failed,
         omitted=tuple(url for url in urls if url not in allowed[:n_tried]),
         duplicates=tuple(pages.duplicates),
-        usage=Usage(searches=sum(len(each.asked) for each in found), fetches=n_tried),
+        usage=Usage(searches=sum(one.was_asked for each in found for one in each.asked), fetches=n_tried),
         is_cut_off=bool(failed) and not pages.text_ids,
     )
 
@@ -77,7 +79,19 @@ def _queries(plan: Plan, profile: Profile) -> list[Query]:
     questions = [plan.question, *(part.question for part in plan.parts)]
     texts = dict.fromkeys(text[:QUERY_MAX_CHARS] for text in questions[: profile.max_queries])
     n_hits = profile.max_sources * HITS_PER_PLACE
-    return [Query(text, n_hits, profile.time_filter, plan.language) for text in texts]
+    hints: Sequence[Hint] = plan.hints or ("web",)
+    # Breadth first: every question once per hint. Who names more hints than there are queries asked for each of them.
+    queries = [
+        Query(_hinted(text, hint), n_hits, profile.time_filter, plan.language, CATEGORIES.get(hint))
+        for text in texts
+        for hint in hints
+    ]
+    return queries[: max(profile.max_queries, len(hints))]
+
+
+def _hinted(text: str, hint: Hint) -> str:
+    """*text* for one site, in the words that a search service knows; a codec whose service has none leaves them out."""
+    return f"{text} site:{SITES[hint]}" if hint in SITES else text
 
 
 async def _said(number: int, found: Found, operations: Operations) -> list[Failure]:
