@@ -19,6 +19,8 @@ from pathlib import Path
 from typing import Any, cast
 from urllib.parse import parse_qs, urlsplit
 
+from tests.trust.peers import watched
+
 COMMAND = [sys.executable, "-c", "from firsthand.cli import main; main()"]
 SOURCE = Path(__file__).parents[1] / "src"
 PATIENCE_S = 60.0  # for one command on a busy machine
@@ -29,7 +31,7 @@ def environment(home: Path, **settings: str) -> dict[str, str]:
     given = {f"FIRSTHAND_{name.upper()}": value for name, value in settings.items() if name.islower()}
     others = {name: value for name, value in settings.items() if not name.islower()}
     base = {"PATH": os.environ["PATH"], "HOME": str(home.parent), "PYTHONPATH": str(SOURCE), "COLUMNS": "80"}
-    return {**base, "FIRSTHAND_HOME": str(home), "FIRSTHAND_WORKERS": "1", **given, **others}
+    return watched({**base, "FIRSTHAND_HOME": str(home), "FIRSTHAND_WORKERS": "1", **given, **others})
 
 
 @dataclass
