@@ -14,6 +14,7 @@ $(VENV)/.base: requirements/base.txt requirements/build.txt pyproject.toml
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@$(PIP) install --require-hashes -r requirements/build.txt -r requirements/base.txt
 	@$(PIP) install --no-deps --no-build-isolation -e .
+	@$(BIN)/python -m compileall -q src  # where Python may keep no bytecode, every start would compile again: 0.6 s
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.base requirements/dev.txt

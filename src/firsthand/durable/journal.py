@@ -61,8 +61,9 @@ turn_table = sa.Table(
         "session_id",
         "options_key",
         unique=True,
-        sqlite_where=sa.text("state = 'running'"),
-        postgresql_where=sa.text("state = 'running'"),
+        sqlite_where=sa.text(
+            "state = 'running'"
+        ),  # on PostgreSQL too: see the migration. Saying so here loads its dialect
     ),
 )
 run_table = sa.Table(

@@ -8,7 +8,6 @@ reading order beside it: a candidate is ranked without being read, folded and st
 from __future__ import annotations
 
 import heapq
-import json
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -18,9 +17,9 @@ from typing import Any, TypeVar, cast
 import sqlalchemy as sa
 
 from firsthand.db import Connection, metadata
-from firsthand.evidence.passages import passages
-from firsthand.evidence.terms import index_terms, is_term, language_of
-from firsthand.values import Passage, Text
+from firsthand.evidence.entry import Entry, prepare
+from firsthand.evidence.terms import is_term
+from firsthand.values import Text
 
 VECTOR_MAX_POSITION = 16_383  # PostgreSQL's limits for a tsvector: position, positions a lexeme, bytes in all
 VECTOR_MAX_POSITIONS = 255
@@ -88,25 +87,6 @@ class Within:
 # -- Writing
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """The index rows of one text, before they have numbers."""
-
-    language: str | None
-    title: str
-    rows: list[dict[str, object]]
-
-
-def prepare(text: Text) -> Entry:
-    """What the index will hold of *text*: the costly part of indexing, without a database, for a worker process.
-
-    Cost: about 4 ms for a page of 10,000 characters.
-    """
-    language = language_of(text.body, text.language)
-    title = " ".join(index_terms(text.title, language))
-    return Entry(language, title, [_row(text, each, language) for each in passages(text)])
-
-
 def index_text(connection: Connection, text_id: int, text: Text | Entry) -> int:
     """Index a kept text in the caller's transaction and return the number of its passages; indexed again, it is replaced."""
     remove_text(connection, text_id)
@@ -150,24 +130,6 @@ def remove_text(connection: Connection, text_id: int) -> None:
         _count_terms(connection, title, rows, -1)
     connection.execute(passage.delete().where(passage.c.text_id == text_id))
     connection.execute(page.delete().where(page.c.text_id == text_id))
-
-
-def _row(text: Text, each: Passage, language: str | None) -> dict[str, object]:
-    context = " ".join((*each.header, each.caption, each.lead))
-    return {
-        "seq": each.seq,
-        "start": each.span.start,
-        "end": each.span.end,
-        "kind": each.kind,
-        "headings": json.dumps(each.headings, ensure_ascii=False),
-        "header": json.dumps(each.header, ensure_ascii=False) if each.header else None,
-        "caption": each.caption,
-        "group_no": each.group,
-        "lead": each.lead,
-        "heading_terms": " ".join(index_terms(" \n ".join(each.headings), language)),
-        "body_terms": " ".join(index_terms(text.body[each.span.start : each.span.end], language)),
-        "context_terms": " ".join(index_terms(context, language)),
-    }
 
 
 def _passage_entries(title: str, rows: Sequence[dict[str, object]]) -> list[tuple[int, Columns]]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 
-# Two-letter language -> Snowball algorithm (snowballstemmer 3.1). Languages without one are indexed unstemmed.
+# Two-letter language -> Snowball algorithm (PyStemmer 3.1). Languages without one are indexed unstemmed.
 STEMMERS = {
     "ar": "arabic",
     "ca": "catalan",

@@ -19,8 +19,8 @@ import sqlalchemy as sa
 
 from firsthand.db import Connection, Database
 from firsthand.errors import InvalidInput
+from firsthand.evidence.entry import Entry, prepare
 from firsthand.evidence.index import (
-    Entry,
     Within,
     in_parts,
     index_text,
@@ -28,7 +28,6 @@ from firsthand.evidence.index import (
     matches,
     page,
     passage,
-    prepare,
     remove_text,
 )
 from firsthand.evidence.index import term as term_table

@@ -8,12 +8,10 @@ their parts. Scripts without spaces give pairs of characters, so that a word of 
 from __future__ import annotations
 
 import re
-import threading
 import unicodedata
 from functools import lru_cache
-from typing import Protocol
 
-import snowballstemmer
+import Stemmer
 
 from firsthand.evidence.languages import NOT_LATIN, STEMMERS, STOP_WORDS, guess_language
 
@@ -78,12 +76,7 @@ _FIXED_FOLDS = str.maketrans({"ı": "i", "ø": "o", "đ": "d", "ł": "l", "æ": 
 Groups = tuple[tuple[str, ...], ...]
 
 
-class _Stemmer(Protocol):
-    def stemWord(self, word: str) -> str: ...
-
-
-_lock = threading.Lock()  # a Snowball object keeps state while it stems
-_stemmers: dict[str, _Stemmer] = {}
+_stemmers: dict[str, Stemmer.Stemmer] = {}
 _cache: dict[str, dict[str, tuple[str, ...]]] = {}
 
 
@@ -177,6 +170,11 @@ def fold(word: str) -> str:
 
 def _terms_of(chunk: str, language: str | None) -> tuple[str, ...]:
     """The terms of one chunk: a word, an identifier, a number, or text in a script without spaces."""
+    if (
+        chunk.isascii() and chunk.isalpha() and chunk.islower() and language != "tr"
+    ):  # most words; what follows, in short
+        word = _stem(chunk, "en" if language in NOT_LATIN else language) if 2 < len(chunk) <= TERM_MAX_CHARS else chunk
+        return (word[:TERM_MAX_CHARS],)
     if chunk[-1] in "+#":
         named = _NAMED_SIGNS.get(chunk.lower())
         if named:
@@ -230,11 +228,10 @@ def _stem(word: str, language: str | None) -> str:
     algorithm = STEMMERS.get(language or "en")
     if algorithm is None:
         return word
-    with _lock:
-        stemmer = _stemmers.get(algorithm)
-        if stemmer is None:
-            stemmer = _stemmers[algorithm] = snowballstemmer.stemmer(algorithm)
-        return stemmer.stemWord(word) or word
+    stemmer = _stemmers.get(algorithm)
+    if stemmer is None:
+        stemmer = _stemmers[algorithm] = Stemmer.Stemmer(algorithm, 0)  # no cache of its own
+    return stemmer.stemWord(word) or word  # keeps state while it stems, and the interpreter's lock with it
 
 
 @lru_cache(maxsize=64)
