@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from firsthand.web.search.codec import clean, hit_url, shorten
+from firsthand.web.search.phrasing import shorten
+from firsthand.web.search.reading import clean, hit_url
 
 
 @pytest.mark.parametrize(

@@ -1,32 +1,38 @@
 """What every search provider is: a codec from a query to a request, and from a response to hits.
 
-A codec decides and never acts: no socket, no clock, no key. Text that came from a provider goes into hits and nowhere
-else; what a failure says is always our own sentence.
+A codec decides and never acts: no socket, no clock of its own. A key is handed to it and goes into one header, nowhere
+else. Text that came from a provider goes into hits and nowhere else; what a failure says is always our own sentence.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
 import ada_url
 
-from firsthand.errors import ProviderFailed
-from firsthand.values import Hit, HttpRequest, HttpResponse, JsonValue, Outcome, Query, TimeFilter
+from firsthand.errors import InvalidInput, ProviderFailed
+from firsthand.values import Hit, HttpRequest, HttpResponse, JsonValue, Outcome, Query
+from firsthand.web.search.facts import FACTS, EngineFacts
+from firsthand.web.search.reading import clean as clean
+from firsthand.web.search.reading import hit_url, instant, text_of
 
 MAX_TITLE_CHARS = 256
 MAX_SNIPPET_CHARS = 2048
-MAX_URL_CHARS = 4096  # guess: twice what common servers accept for a request line; longer ones are trackers
+MAX_BODY_BYTES = 4 << 20  # answer-engine specification, search: response cap; twenty full hits are 50 KiB
 
 # The one table of codes that a search can end with, and the outcome each means.
 OUTCOMES: dict[str, Outcome] = {
     "provider_rate_limited": "rate_limited",
     "provider_quota": "rate_limited",
     "provider_resting": "rate_limited",
+    "provider_broken": "failed",
     "provider_refused": "refused",
+    "provider_key_refused": "refused",
+    "provider_no_credit": "refused",
     "provider_json_off": "refused",
     "provider_message": "refused",
     "provider_no_results_container": "refused",
@@ -35,6 +41,7 @@ OUTCOMES: dict[str, Outcome] = {
     "provider_too_large": "too_large",
     "provider_unreachable": "failed",
     "provider_status": "failed",
+    "provider_bad_request": "failed",
     "provider_redirected": "failed",
     "provider_garbage": "failed",
     "provider_all_engines_failed": "failed",
@@ -45,11 +52,15 @@ _RETRYABLE: frozenset[Outcome] = frozenset({"rate_limited", "timeout"})
 
 
 class Hits(list[Hit]):
-    """Hits, best first, and how many rows of the response had no usable address and were left out."""
+    """Hits, best first, and how many rows of the response had no usable address and were left out.
 
-    def __init__(self, hits: Iterable[Hit] = (), *, n_dropped: int = 0) -> None:
+    ``cost_microusd`` is what the provider itself says the call cost; None if it does not say.
+    """
+
+    def __init__(self, hits: Iterable[Hit] = (), *, n_dropped: int = 0, cost_microusd: int | None = None) -> None:
         super().__init__(hits)
         self.n_dropped = n_dropped
+        self.cost_microusd = cost_microusd
 
 
 class Codec(Protocol):
@@ -60,6 +71,9 @@ class Codec(Protocol):
 
     @property
     def max_hits(self) -> int: ...
+
+    @property
+    def facts(self) -> EngineFacts: ...
 
     def request(self, query: Query) -> HttpRequest:
         """The request that asks for *query*, shortened to what the provider takes."""
@@ -77,13 +91,57 @@ class Codec(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
-    """One row as a provider gave it, unchecked."""
+class Secret(str):
+    """A header value that no ``repr`` shows, so that neither a log line nor a traceback can. It is sent as it is."""
 
-    url: str
-    title: str
-    snippet: str
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "'***'"
+
+
+def api_key(provider: str, key: str, prefix: str = "") -> Secret:
+    """*key*, behind *prefix*, as a header value.
+
+    Raises: InvalidInput for a key that is empty or that no header can carry; the message does not repeat it.
+    """
+    key = key.strip()
+    if not key or not key.isascii() or not key.isprintable() or " " in key:
+        message = f"{_key_variable(provider)} must be one word of plain letters, digits and signs."
+        raise InvalidInput("invalid_api_key", message)
+    return Secret(prefix + key)
+
+
+def _key_variable(provider: str) -> str:
+    return f"FIRSTHAND_{FACTS[provider].key_setting.upper()}"
+
+
+def base_address(raw: str, what: str, example: str) -> str:
+    """*raw* as a base address without a slash at its end.
+
+    Raises: InvalidInput for an address that is not plain http(s) without credentials, query and fragment.
+    """
+    try:
+        url = ada_url.URL(raw.strip())
+    except ValueError:
+        url = None
+    if url is None or url.protocol not in ("http:", "https:") or url.username or url.password or url.search or url.hash:
+        raise InvalidInput(
+            f"invalid_{what.lower()}_url",
+            f"The {what} address must look like {example}, without a password, query or fragment.",
+        )
+    href: str = url.href
+    return href.rstrip("/")
+
+
+def json_request(url: str, headers: Mapping[str, str], payload: Mapping[str, JsonValue]) -> HttpRequest:
+    """A POST of *payload* as JSON; entries that are None are left out."""
+    given = {name: value for name, value in payload.items() if value is not None}
+    body = json.dumps(given, ensure_ascii=False).encode()
+    return HttpRequest("POST", url, {"content-type": "application/json", "accept": "application/json", **headers}, body)
+
+
+# -- What a response means
 
 
 def failure(
@@ -108,35 +166,72 @@ def check_status(provider: str, request_url: str, response: HttpResponse) -> Non
     A redirect is an error wherever it points: a search service that sends us elsewhere does not answer.
     Raises: ProviderFailed.
     """
-    status = response.status
+    status, wait_s = response.status, retry_after_s(response)
     if status in (202, 429):  # 202: DuckDuckGo's way to say "too many"
         raise failure(
             provider,
             "provider_rate_limited",
             f"asks us to slow down (HTTP {status}); wait some minutes or name another provider with --search.",
             status=status,
-            retry_after_s=retry_after_s(response),
+            retry_after_s=wait_s,
         )
     if status in (401, 403):
+        if provider in FACTS and FACTS[provider].needs_key:
+            raise key_refused(provider, status)
         raise failure(provider, "provider_refused", f"refuses this client (HTTP {status}).", status=status)
+    if status == 402:
+        raise no_credit(provider, status)
     if 300 <= status < 400 or not _same_origin(request_url, response.url):
         raise failure(
             provider, "provider_redirected", "sends us to another address; redirects are not followed.", status=status
         )
+    if status in (400, 422):
+        sentence = f"does not take our request (HTTP {status}); try a shorter question or another provider."
+        raise failure(provider, "provider_bad_request", sentence, status=status)
     if status != 200:
-        raise failure(
-            provider,
-            "provider_status",
-            f"answers with HTTP {status}.",
-            status=status,
-            retry_after_s=retry_after_s(response),
-        )
+        sentence = f"answers with HTTP {status}."
+        raise failure(provider, "provider_status", sentence, status=status, retry_after_s=wait_s)
+    if len(response.body) > MAX_BODY_BYTES:
+        raise failure(provider, "provider_too_large", f"answers with more than {MAX_BODY_BYTES >> 20} MiB.")
+
+
+def no_credit(provider: str, status: int) -> ProviderFailed:
+    """The failure for an account that has nothing left to spend: waiting does not help."""
+    sentence = (
+        f"says that the account of this key has no credit left (HTTP {status}); top it up or name another provider."
+    )
+    return failure(provider, "provider_no_credit", sentence, status=status)
+
+
+def key_refused(provider: str, status: int) -> ProviderFailed:
+    """The failure for a key that the provider does not know."""
+    sentence = f"does not accept the key in {_key_variable(provider)} (HTTP {status}); check it."
+    return failure(provider, "provider_key_refused", sentence, status=status)
+
+
+def stated_code(response: HttpResponse, *path: str) -> str:
+    """The code that the body of a refusal names under *path*, for comparing with known ones; empty if there is none."""
+    if response.status < 400 or len(response.body) > MAX_BODY_BYTES:
+        return ""
+    try:
+        at: JsonValue = json.loads(response.body)
+    except (ValueError, RecursionError):
+        return ""
+    for key in path:
+        at = at.get(key) if isinstance(at, dict) else None
+    return at if isinstance(at, str) else ""
 
 
 def retry_after_s(response: HttpResponse) -> float | None:
-    """The seconds of a Retry-After header; its date form is ignored, since a codec has no clock."""
+    """The seconds that a Retry-After header asks for; its date form counts from the response's own Date.
+
+    Source: RFC 9110, 10.2.3. A codec has no clock, so a date without a Date header is ignored.
+    """
     value = response.headers.get("retry-after", "").strip()
-    return float(value) if value.isascii() and value.isdigit() and len(value) <= 6 else None
+    if value.isascii() and value.isdigit():
+        return float(value) if len(value) <= 6 else None
+    then, now = instant(value), instant(response.headers.get("date", ""))
+    return max(0.0, (then - now).total_seconds()) if then and now else None
 
 
 def parse_json(provider: str, body: bytes) -> JsonValue:
@@ -151,6 +246,48 @@ def parse_json(provider: str, body: bytes) -> JsonValue:
     return value
 
 
+_QUOTA_WORDS = re.compile(r"quota|rate.?limit|too many|limit exceeded|throttl|exceed|credit", re.IGNORECASE)
+_MESSAGE_KEYS = ("message", "error", "detail", "errors")
+
+
+def result_list(provider: str, value: JsonValue, *path: str) -> list[JsonValue]:
+    """The list that stands under *path* in *value*.
+
+    Raises: ProviderFailed if there is none: what a service says instead is a refusal, not "nothing found".
+    """
+    at: JsonValue = value
+    for key in path:
+        at = at.get(key) if isinstance(at, dict) else None
+    if isinstance(at, list):
+        return at
+    said = [str(value[key]) for key in _MESSAGE_KEYS if value.get(key)] if isinstance(value, dict) else []
+    if any(_QUOTA_WORDS.search(words[:1000]) for words in said):
+        raise failure(provider, "provider_quota", "says that its quota or rate limit is used up.")
+    if said:
+        raise failure(provider, "provider_message", "answers with a message instead of results.")
+    raise failure(provider, "provider_garbage", "answers with JSON that has no result list.")
+
+
+# -- Rows
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One row as a provider gave it, unchecked."""
+
+    url: str
+    title: str
+    snippet: str
+    published: str = ""  # a date in any of the forms that ``instant`` reads
+
+
+def row_of(result: JsonValue, *, url: str, title: str, snippet: str, published: str = "") -> Row:
+    """The row in *result*, by the names of its fields; a field that is absent or no text is empty."""
+    if not isinstance(result, dict):
+        return Row("", "", "")
+    return Row(*(text_of(result.get(name)) for name in (url, title, snippet, published)))
+
+
 def hits_of(provider: str, rows: Iterable[Row], limit: int) -> Hits:
     """Hits from *rows*, at most *limit*; a row without a usable address is dropped and counted, and keeps its rank.
 
@@ -162,109 +299,11 @@ def hits_of(provider: str, rows: Iterable[Row], limit: int) -> Hits:
         if url is None:
             found.n_dropped += 1
         elif len(found) < limit:
-            title = clean(row.title, MAX_TITLE_CHARS)
-            found.append(Hit(url, title, clean(row.snippet, MAX_SNIPPET_CHARS), rank, provider))
+            title, snippet = clean(row.title, MAX_TITLE_CHARS), clean(row.snippet, MAX_SNIPPET_CHARS)
+            found.append(Hit(url, title, snippet, rank, provider, instant(row.published)))
     if found.n_dropped and not found:
         raise failure(provider, "provider_garbage", "answers with rows that hold no usable address.")
     return found
-
-
-def hit_url(raw: str) -> str | None:
-    """*raw* as a canonical http(s) address without credentials, or None.
-
-    Parsing and serialising encodes again what a provider decoded. Source: WHATWG URL.
-    """
-    raw = raw.strip()
-    if not raw.lower().startswith(("http://", "https://")) or len(raw) > MAX_URL_CHARS:
-        return None
-    try:
-        url = ada_url.URL(raw)
-    except ValueError:
-        return None
-    if url.username or url.password or not url.hostname:
-        return None
-    href: str = url.href
-    return href
-
-
-_UNPRINTABLE = re.compile("[\x00-\x08\x0e-\x1f\x7f\u200b\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
-
-
-def clean(text: str, max_chars: int) -> str:
-    """*text* on one line, without control and direction characters, cut to whole code points."""
-    return " ".join(_UNPRINTABLE.sub("", text).split())[:max_chars].rstrip()
-
-
-# -- What a provider takes
-
-_QUOTED = r'"[^"\n]{1,100}"'
-_TOKEN = re.compile(rf"{_QUOTED}|\S+")  # linear: two alternatives, each bounded by what it excludes
-_IDENTIFIER = re.compile(r"\d|[_@:/\\]|\w[.\-+]\w|[a-z][A-Z]|[A-Z]{2}|\w[+#]")
-_SENTENCE_END = (".", "!", "?", "…", "。", "！", "？")
-_MAX_WORD_CHARS = 60  # guess: longer than the names people search for
-_EDGES = ".,;:!?()[]{}…。、！？"
-
-
-def shorten(text: str, max_chars: int, max_words: int | None = None) -> str:
-    """*text* on one line in at most *max_chars* and *max_words*, cut at word borders.
-
-    Quoted phrases and identifiers stay first, then capitalised words inside a sentence, then those that begin one,
-    then the rest from the front; the order of the words stays. A longer text also loses its repeated words. Words that
-    a search service takes for a command (``!bang``, a leading backslash) lose their sign, because it redirects.
-    """
-    text = " ".join(word.lstrip("!\\") for word in clean(text, len(text)).split())
-    text = " ".join(text.split())
-    if len(text) <= max_chars and (max_words is None or len(text.split()) <= max_words):
-        return text
-    ranked: dict[str, tuple[int, int, str]] = {}  # by the word without its case: importance, position, word
-    begins = True
-    for position, token in enumerate(_TOKEN.findall(text)):
-        word = token.rstrip(_EDGES).lstrip(_EDGES.replace(".", ""))  # ".NET" keeps its dot
-        word = word if " " not in word or len(word) <= max_chars else ""  # a phrase that does not fit goes whole
-        if word:
-            importance, known = _importance(word, begins), ranked.get(word.casefold())
-            first = position if known is None else known[1]
-            if known is None or importance < known[0]:
-                ranked[word.casefold()] = (importance, first, word[:max_chars])
-        begins = token.endswith(_SENTENCE_END)
-    kept: list[tuple[int, str]] = []
-    n_chars, n_words = -1, 0
-    for _, position, word in sorted(ranked.values()):
-        length, words = len(word) + 1, len(word.split())
-        if n_chars + length <= max_chars and (max_words is None or n_words + words <= max_words):
-            kept.append((position, word))
-            n_chars, n_words = n_chars + length, n_words + words
-    return " ".join(word for _, word in sorted(kept))
-
-
-def _importance(word: str, begins_sentence: bool) -> int:
-    """0 for what must stay, 3 for what may go, 4 for what is no word at all."""
-    if word.startswith('"') and word.endswith('"') and len(word) > 2:
-        return 0
-    if len(word) > _MAX_WORD_CHARS:
-        return 4 if word.isascii() else 3  # a key or a digest; or a sentence in a script without spaces
-    if _IDENTIFIER.search(word):
-        return 0
-    if word[:1].isupper():
-        return 2 if begins_sentence else 1
-    return 3
-
-
-_COARSER: dict[TimeFilter, str] = {"hour": "day", "day": "day", "week": "week", "month": "month", "year": "year"}
-
-
-def applied_filter(query: Query) -> str | None:
-    """The time filter that providers without an hour apply: a day for an hour."""
-    return None if query.time_filter is None else _COARSER[query.time_filter]
-
-
-# Regions as DuckDuckGo names them (country-language); a language without a row asks without a region.
-# Source: the region list of DuckDuckGo's settings page, as ddgs 9.16 documents it.
-REGIONS = {
-    "da": "dk-da", "de": "de-de", "en": "us-en", "es": "es-es", "fi": "fi-fi", "fr": "fr-fr", "it": "it-it",
-    "ja": "jp-jp", "ko": "kr-kr", "nl": "nl-nl", "no": "no-no", "pl": "pl-pl", "pt": "br-pt", "ru": "ru-ru",
-    "sv": "se-sv", "tr": "tr-tr", "uk": "ua-uk", "zh": "cn-zh",
-}  # fmt: skip
 
 
 def _same_origin(asked: str, answered: str) -> bool:

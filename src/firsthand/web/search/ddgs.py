@@ -16,11 +16,11 @@ from pathlib import Path
 
 from firsthand.errors import ProviderFailed
 from firsthand.values import JsonValue, Query
-from firsthand.web.search.codec import REGIONS, Hits, Row, applied_filter, failure, hits_of, shorten
+from firsthand.web.search.codec import Hits, Row, failure, hits_of
+from firsthand.web.search.facts import FACTS
+from firsthand.web.search.phrasing import REGIONS, applied_filter, shorten
 
 WORKER = Path(__file__).with_name("ddgs_worker.py")  # by path: as a module it would import all of this room first
-MAX_QUERY_CHARS = 400  # Brave's limit, the smallest among the services asked; from its API documentation
-MAX_QUERY_WORDS = 50  # the same
 ENGINE_TIMEOUT_S = 5  # its own default for one service
 MAX_ANSWER_BYTES = 1 << 20
 
@@ -35,7 +35,8 @@ class Ddgs:
     """Runs one worker a search. It needs no key and keeps nothing between two searches."""
 
     name = "ddgs"
-    max_hits = 30
+    facts = FACTS[name]
+    max_hits = facts.max_hits
 
     def __init__(self, environment: Mapping[str, str], *, python: str = sys.executable) -> None:
         """*environment* is what the worker sees, less every proxy setting."""
@@ -59,7 +60,7 @@ class Ddgs:
         applied = self.time_filter(query)
         backends = BACKENDS if applied is None else FILTERING_BACKENDS
         return {
-            "text": shorten(query.text, MAX_QUERY_CHARS, MAX_QUERY_WORDS),
+            "text": shorten(query.text, self.facts.max_query_chars, self.facts.max_query_words),
             "region": REGIONS.get(query.language or "", "us-en"),
             "timelimit": None if applied is None else _TIMELIMIT[applied],
             "max_results": min(query.max_hits, self.max_hits),

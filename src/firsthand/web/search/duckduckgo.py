@@ -11,19 +11,11 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from firsthand.values import HttpRequest, HttpResponse, Query
-from firsthand.web.search.codec import (
-    REGIONS,
-    Hits,
-    Row,
-    applied_filter,
-    check_status,
-    failure,
-    hits_of,
-    shorten,
-)
+from firsthand.web.search.codec import Hits, Row, check_status, failure, hits_of
+from firsthand.web.search.facts import FACTS
+from firsthand.web.search.phrasing import REGIONS, applied_filter, shorten
 
 URL = "https://html.duckduckgo.com/html/"
-MAX_QUERY_CHARS = 499  # it refuses 500 and more; observed by the SearXNG project
 _DF = {"day": "d", "week": "w", "month": "m", "year": "y"}
 
 
@@ -31,11 +23,12 @@ class DuckDuckGoHtml:
     """DuckDuckGo without a key."""
 
     name = "duckduckgo-html"
-    max_hits = 30  # one page; further pages need a token and are what its bot wall looks for
+    facts = FACTS[name]
+    max_hits = facts.max_hits  # one page; further pages need a token and are what its bot wall looks for
 
     def request(self, query: Query) -> HttpRequest:
         """A form, sent as the page itself would send it."""
-        form = {"q": shorten(query.text, MAX_QUERY_CHARS), "b": ""}
+        form = {"q": shorten(query.text, self.facts.max_query_chars), "b": ""}
         if query.language in REGIONS:
             form["kl"] = REGIONS[query.language]
         applied = self.time_filter(query)

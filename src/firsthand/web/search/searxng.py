@@ -7,61 +7,42 @@ parameter check, which takes day, week, month and year.
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime
 from urllib.parse import urlencode
 
-import ada_url
-
-from firsthand.errors import InvalidInput
-from firsthand.values import Hit, HttpRequest, HttpResponse, JsonValue, Query
+from firsthand.values import HttpRequest, HttpResponse, JsonValue, Query
 from firsthand.web.search.codec import (
     Hits,
-    Row,
-    applied_filter,
+    base_address,
     check_status,
     failure,
     hits_of,
     parse_json,
-    shorten,
+    result_list,
+    row_of,
 )
+from firsthand.web.search.facts import FACTS
+from firsthand.web.search.phrasing import applied_filter, shorten
 
-MAX_QUERY_CHARS = 499  # SearXNG takes more, but its DuckDuckGo engine stays silent from 500 on
 MAX_ENGINES_NAMED = 10
 _ENGINE_NAME = re.compile(r"[\w .\-]{1,40}")
-_QUOTA_WORDS = re.compile(r"quota|rate.?limit|too many|limit exceeded|throttl", re.IGNORECASE)
-_MESSAGE_KEYS = ("message", "error", "detail", "errors")
 
 
 class SearXNG:
     """One instance, by its base address."""
 
     name = "searxng"
-    max_hits = 50  # guess: an instance gives 10 to 30 a page and has no parameter for it
+    facts = FACTS[name]
+    max_hits = facts.max_hits
 
     def __init__(self, base_url: str) -> None:
-        """Raises: InvalidInput for an address that is not plain http(s) without credentials, query and fragment."""
-        try:
-            url = ada_url.URL(base_url.strip())
-        except ValueError:
-            url = None
-        if (
-            url is None
-            or url.protocol not in ("http:", "https:")
-            or url.username
-            or url.password
-            or url.search
-            or url.hash
-        ):
-            raise InvalidInput(
-                "invalid_searxng_url",
-                "The SearXNG address must look like http://127.0.0.1:8888, without a password, query or fragment.",
-            )
-        self._url = url.href.rstrip("/").removesuffix("/search") + "/search"
+        """Raises: InvalidInput for an address that is not plain http(s)."""
+        base = base_address(base_url, "SearXNG", "http://127.0.0.1:8888")
+        self._url = base.removesuffix("/search") + "/search"
 
     def request(self, query: Query) -> HttpRequest:
         """A GET of ``/search`` with ``format=json``."""
         # SearXNG reads leading ``:`` and ``<`` as language and time-out commands, and ``!`` as an engine.
-        text = " ".join(word.lstrip("!:<") for word in shorten(query.text, MAX_QUERY_CHARS).split())
+        text = " ".join(word.lstrip("!:<") for word in shorten(query.text, self.facts.max_query_chars).split())
         parameters = {"q": text, "format": "json", "pageno": "1"}
         if query.language:
             parameters["language"] = query.language
@@ -84,27 +65,15 @@ class SearXNG:
             )
         check_status(self.name, self._url, response)
         value = parse_json(self.name, response.body)
-        results = value.get("results") if isinstance(value, dict) else None
-        if not isinstance(value, dict) or not isinstance(results, list):
-            raise self._not_a_result_list(value)
-        if not results:
+        results = result_list(self.name, value, "results")
+        if not results and isinstance(value, dict):
             self._check_engines(value.get("unresponsive_engines"))
-        found = hits_of(self.name, [_row(result) for result in results], min(query.max_hits, self.max_hits))
-        dated = [_with_date(hit, results[hit.rank - 1]) for hit in found]
-        return Hits(dated, n_dropped=found.n_dropped)
+        rows = [row_of(row, url="url", title="title", snippet="content", published="publishedDate") for row in results]
+        return hits_of(self.name, rows, min(query.max_hits, self.max_hits))
 
     def time_filter(self, query: Query) -> str | None:
         """A day for an hour; SearXNG leaves out the engines that cannot filter."""
         return applied_filter(query)
-
-    def _not_a_result_list(self, value: JsonValue) -> Exception:
-        """The failure for JSON that is no result list: a message of the service, or a wrong shape."""
-        said = [str(value[key]) for key in _MESSAGE_KEYS if value.get(key)] if isinstance(value, dict) else []
-        if any(_QUOTA_WORDS.search(words[:1000]) for words in said):
-            return failure(self.name, "provider_quota", "says that its quota or rate limit is used up.")
-        if said:
-            return failure(self.name, "provider_message", "answers with a message instead of results.")
-        return failure(self.name, "provider_garbage", "answers with JSON that has no result list.")
 
     def _check_engines(self, unresponsive: JsonValue) -> None:
         """Raise if an empty list is empty because engines failed."""
@@ -116,27 +85,3 @@ class SearXNG:
         raise failure(
             self.name, "provider_all_engines_failed", f"found nothing because its engines did not answer: {named}."
         )
-
-
-def _row(result: JsonValue) -> Row:
-    if not isinstance(result, dict):
-        return Row("", "", "")
-    url, title, content = (result.get(key) for key in ("url", "title", "content"))
-    return Row(
-        url if isinstance(url, str) else "",
-        title if isinstance(title, str) else "",
-        content if isinstance(content, str) else "",
-    )
-
-
-def _with_date(hit: Hit, result: JsonValue) -> Hit:
-    """*hit* with the instant in ``publishedDate``; one without a zone is read as UTC."""
-    given = result.get("publishedDate") if isinstance(result, dict) else None
-    if not isinstance(given, str):
-        return hit
-    try:
-        at = datetime.fromisoformat(given)
-        at = at.replace(tzinfo=UTC) if at.tzinfo is None else at.astimezone(UTC)
-    except (ValueError, OverflowError):
-        return hit
-    return Hit(hit.url, hit.title, hit.snippet, hit.rank, hit.provider, at)
