@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from firsthand.errors import AddressRefused, FetchFailed
+from firsthand.errors import AddressRefused, FetchFailed, InvalidInput
 from firsthand.values import HttpRequest
 from firsthand.web.address import Policy, judge, operator_policy
 from firsthand.web.client import USER_AGENT, Client
@@ -115,6 +115,69 @@ async def test_name_that_reaches_the_connector_is_not_looked_up() -> None:
     with pytest.raises(AddressRefused):
         await client.exchange(Admitted(target, ("localhost",)), HttpRequest("GET", target.url))
     await client.aclose()
+
+
+@pytest.mark.parametrize(("is_page", "n_asked"), [(True, 2), (False, 1)])
+async def test_server_that_hangs_up_without_a_word_is_asked_again_for_a_page_and_never_for_a_provider(
+    is_page: bool, n_asked: int
+) -> None:
+    async def hang_up(head: bytes, writer: asyncio.StreamWriter) -> None:
+        writer.close()
+
+    async with raw_server(hang_up) as served:
+        client = Client()
+        policy = operator_policy(operator_urls=(served.url,))
+        request = HttpRequest("GET", f"{served.url}/")
+        with pytest.raises(FetchFailed) as failure:
+            if is_page:
+                await client.exchange(await client.gate.admit(judge(request.url, policy), policy), request)
+            else:
+                await client.send(request, policy)
+        await client.aclose()
+    assert (failure.value.code, len(served.heads)) == ("connection_lost", n_asked)
+
+
+@pytest.mark.parametrize("headers", [{"X-Key": "k\r\nHost: other"}, {"X-Key: k\nX": "1"}, {"X-Key": "k\0"}])
+async def test_header_that_would_not_stay_one_line_is_never_sent(headers: dict[str, str]) -> None:
+    async with raw_server(site({})) as served:
+        client = Client()
+        with pytest.raises(InvalidInput):
+            request = HttpRequest("GET", f"{served.url}/", headers)
+            await client.send(request, operator_policy(operator_urls=(served.url,)))
+        await client.aclose()
+    assert served.heads == []
+
+
+async def test_connection_whose_peer_is_another_than_the_judged_address_is_dropped_unused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with raw_server(site({})) as served:
+        client = Client()
+        policy = operator_policy(operator_urls=(served.url,))
+        monkeypatch.setattr(socket.socket, "getpeername", lambda self: ("127.0.0.2", served.port))
+        with pytest.raises(AddressRefused):
+            await client.send(HttpRequest("GET", f"{served.url}/"), policy)
+        monkeypatch.undo()
+        await client.aclose()
+    assert served.heads == []
+
+
+async def test_closed_client_drops_what_is_under_way() -> None:
+    arrived = asyncio.Event()
+
+    async def silent(head: bytes, writer: asyncio.StreamWriter) -> None:
+        arrived.set()
+        await asyncio.Event().wait()
+
+    async with raw_server(silent) as served:
+        client = Client()
+        policy = operator_policy(operator_urls=(served.url,))
+        asking = asyncio.create_task(client.send(HttpRequest("GET", f"{served.url}/"), policy))
+        await arrived.wait()
+        await client.aclose()
+        with pytest.raises(FetchFailed) as failure:
+            await asking
+    assert failure.value.code == "connection_lost"
 
 
 @pytest.fixture

@@ -1,7 +1,7 @@
-"""The one module that opens sockets for pages and search providers.
+"""The one way out for pages and search providers.
 
-It is given addresses, never names: the connector's resolver refuses every look-up, and the peer of each connection is
-compared with the address that was asked for before a byte is sent. Nothing of ours goes along: no cookies, no proxy
+It is given addresses, never names: ``connection`` dials literals only, and compares the peer of each connection with the
+address that was asked for before a byte is sent. Nothing of ours goes along: no cookies, no proxy
 or netrc from the environment, no referrer. Connections are not reused, so nothing a server sent too much of can be
 read for the next request. Bodies arrive raw and are decoded in bounded steps.
 """
@@ -9,24 +9,25 @@ read for the next request. Bodies arrive raw and are decoded in bounded steps.
 from __future__ import annotations
 
 import asyncio
+import re
 import ssl
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
 
 from firsthand import __version__
-from firsthand.errors import AddressRefused, FetchFailed
+from firsthand.errors import FetchFailed, InvalidInput
 from firsthand.values import HttpRequest, HttpResponse
-from firsthand.web.address import Policy, judge
+from firsthand.web.address import Policy, Target, judge
+from firsthand.web.connection import dial, read_head
 from firsthand.web.decode import Decoder, accepted_codings
 from firsthand.web.gate import Admitted, Gate
 from firsthand.web.limits import LIMITS, Limits
 from firsthand.web.reply import failed
-from firsthand.web.wire import Framing
 
 if TYPE_CHECKING:
-    import aiohttp
+    from aiohttp import StreamReader
+    from aiohttp.client_proto import ResponseHandler
 
 USER_AGENT = f"Firsthand/{__version__} (+https://github.com/firsthand-research/firsthand)"
 ADDRESSES_TRIED_MAX = 4  # of one host: each may cost a connect time-out
@@ -34,6 +35,7 @@ _DROPPED = frozenset(
     {"set-cookie", "set-cookie2", "authorization", "proxy-authorization", "www-authenticate", "proxy-authenticate"}
 )
 _SINGLE = frozenset({"location", "content-type", "content-length"})  # two different ones mean two different readings
+_UNSENDABLE = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")  # would end a line, or be read differently by two programs
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +54,7 @@ WHOLE_BODY = Reading(lambda status, head: None, lambda status: None)
 
 
 class Client:
-    """One HTTP client for the process. Opened by the first exchange, closed by ``aclose``."""
+    """One HTTP client for the process. What is under way is dropped by ``aclose``."""
 
     def __init__(
         self,
@@ -66,7 +68,14 @@ class Client:
         self.limits = limits
         self.user_agent = user_agent or USER_AGENT
         self._tls = tls
-        self._session: aiohttp.ClientSession | None = None
+        self._handlers: set[ResponseHandler] = set()
+        self._fields = {
+            "host": ("Host", ""),  # first, as RFC 9112 section 3.2 asks; its value is the target's
+            "user-agent": ("User-Agent", self.user_agent),
+            "accept": ("Accept", "text/html, application/xhtml+xml, application/pdf;q=0.9, text/*;q=0.8, */*;q=0.5"),
+            "accept-encoding": ("Accept-Encoding", accepted_codings()),
+            "connection": ("Connection", "close"),
+        }
 
     async def send(self, request: HttpRequest, policy: Policy) -> HttpResponse:
         """The response to *request*, whatever its status; redirects are not followed. For configured services.
@@ -74,92 +83,107 @@ class Client:
         Raises: AddressRefused; FetchFailed if there is no whole response.
         """
         admitted = await self.gate.admit(judge(request.url, policy), policy)
-        return await self.exchange(admitted, request)
+        return await self._bounded(admitted, request, None, WHOLE_BODY, n_tries=1)
 
     async def exchange(
         self, admitted: Admitted, request: HttpRequest, *, total_s: float | None = None, reading: Reading = WHOLE_BODY
     ) -> HttpResponse:
-        """Send *request* to an address of *admitted* and read the whole response. Nothing is retried but connecting.
+        """Send *request* to an address of *admitted* and read the whole response.
 
+        A GET that the server hangs up on without a word is sent once more; nothing else is but connecting.
         Raises: FetchFailed (``timeout``, ``connect_failed``, ``tls_error``, ``connection_lost``, ``bad_response``,
         ``too_large``, ``decode_error``); AddressRefused if the peer is another than the one asked for.
         """
-        import aiohttp
+        n_tries = 2 if request.method == "GET" else 1  # a page costs nothing; source: web-qa 3.7
+        return await self._bounded(admitted, request, total_s, reading, n_tries)
 
-        session = self._open()
+    async def aclose(self) -> None:
+        """Drop every connection. A second call does nothing."""
+        for handler in list(self._handlers):
+            handler.abort()
+        await asyncio.sleep(0)  # aborted connections are taken down in the loop's next round
+
+    async def _bounded(
+        self, admitted: Admitted, request: HttpRequest, total_s: float | None, reading: Reading, n_tries: int
+    ) -> HttpResponse:
+        """One exchange within its time, whatever goes wrong as one of our errors."""
+        import aiohttp
+        from aiohttp.http import HttpProcessingError
+
         try:
             async with asyncio.timeout(self.limits.total_s if total_s is None else total_s):
-                return await self._try_addresses(session, admitted, request, reading)
+                for _ in range(n_tries - 1):
+                    try:
+                        return await self._exchange(admitted, request, reading)
+                    except aiohttp.ServerDisconnectedError:
+                        continue
+                return await self._exchange(admitted, request, reading)
         except TimeoutError as error:  # aiohttp's own are TimeoutErrors too
             raise failed("timeout", "The server took too long.") from error
-        except (ssl.SSLError, aiohttp.ClientSSLError) as error:
+        except ssl.SSLError as error:
             raise failed("tls_error", "No secure connection could be made to the server.") from error
-        except aiohttp.ClientConnectorError as error:
-            raise failed("connect_failed", "The server could not be connected to.") from error
         except aiohttp.ClientPayloadError as error:
             raise _payload_failure(error) from error
-        except aiohttp.ClientResponseError as error:
+        except HttpProcessingError as error:
             raise failed("bad_response", "The server's answer is not HTTP.") from error
         except (aiohttp.ClientConnectionError, OSError) as error:
             raise failed("connection_lost", "The connection was lost before the answer was complete.") from error
         except (aiohttp.ClientError, ValueError) as error:
             raise failed("bad_response", "The server's answer could not be read.") from error
 
-    async def aclose(self) -> None:
-        """Close the client. A second call does nothing; an exchange after it opens a new one."""
-        session, self._session = self._session, None
-        if session is not None:
-            await session.close()
+    async def _exchange(self, admitted: Admitted, request: HttpRequest, reading: Reading) -> HttpResponse:
+        target = admitted.target
+        head_out = self._head(target, request)
+        handler = await self._dial(admitted)
+        self._handlers.add(handler)
+        try:
+            if handler.transport is not None:  # else it was lost already, and reading says how
+                handler.transport.write(head_out + request.body)
+                handler.start_timeout()
+            message, content = await read_head(handler)
+            head = _read_head(message.raw_headers, self.limits)
+            reading.check_head(message.code, head)
+            body = await self._read_body(content, head, reading.cut_at_bytes(message.code))
+        finally:
+            self._handlers.discard(handler)
+            handler.abort()  # also drops what a server sent behind the body
+        return HttpResponse(url=target.url, status=message.code, headers=_shown(head), body=body)
 
-    def _open(self) -> aiohttp.ClientSession:
-        if self._session is None:
-            self._session = _make_session(self.limits, self._tls)
-        return self._session
-
-    async def _try_addresses(
-        self, session: aiohttp.ClientSession, admitted: Admitted, request: HttpRequest, reading: Reading
-    ) -> HttpResponse:
-        import aiohttp
-
+    async def _dial(self, admitted: Admitted) -> ResponseHandler:
+        """A connection to the first address that answers."""
+        target = admitted.target
+        tls = self._tls_context() if target.scheme == "https" else None
         addresses = admitted.addresses[:ADDRESSES_TRIED_MAX]
         for address in addresses[:-1]:
             try:
-                return await self._exchange_at(session, address, admitted, request, reading)
-            except (aiohttp.ClientSSLError, ssl.SSLError):
-                raise
-            except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError):
-                continue  # nothing was sent yet
-        return await self._exchange_at(session, addresses[-1], admitted, request, reading)
+                return await dial(address, target.port, tls=tls, name=target.host, limits=self.limits)
+            except FetchFailed as error:
+                if error.code == "tls_error":
+                    raise
+        return await dial(addresses[-1], target.port, tls=tls, name=target.host, limits=self.limits)
 
-    async def _exchange_at(
-        self, session: aiohttp.ClientSession, address: str, admitted: Admitted, request: HttpRequest, reading: Reading
-    ) -> HttpResponse:
-        target = admitted.target
-        headers = {
-            "Host": target.authority,
-            "User-Agent": self.user_agent,
-            "Accept": "text/html, application/xhtml+xml, application/pdf;q=0.9, text/*;q=0.8, */*;q=0.5",
-            "Accept-Encoding": accepted_codings(),
-            **request.headers,
-        }
-        async with session.request(
-            request.method,
-            _dialled(target.url, target.scheme, address, target.port),
-            headers=headers,
-            data=request.body or None,
-            allow_redirects=False,
-            server_hostname=None if target.is_literal or target.scheme == "http" else target.host,
-        ) as response:
-            head = _read_head(response.raw_headers, self.limits)
-            reading.check_head(response.status, head)
-            cut = reading.cut_at_bytes(response.status)
-            try:
-                body = await self._read_body(response, head, cut)
-            finally:
-                response.close()  # also drops what a server sent behind the body
-        return HttpResponse(url=target.url, status=response.status, headers=_shown(head), body=body)
+    def _tls_context(self) -> ssl.SSLContext:
+        if self._tls is None:
+            self._tls = ssl.create_default_context()
+            self._tls.set_alpn_protocols(("http/1.1",))
+        return self._tls
 
-    async def _read_body(self, response: aiohttp.ClientResponse, head: Mapping[str, str], cut: int | None) -> bytes:
+    def _head(self, target: Target, request: HttpRequest) -> bytes:
+        """The request's line and headers.
+
+        Raises: InvalidInput if a header would not stay one line.
+        """
+        fields = {**self._fields, **{name.lower(): (name, value) for name, value in request.headers.items()}}
+        fields["host"] = ("Host", target.authority)
+        if request.body or request.method == "POST":
+            fields["content-length"] = ("Content-Length", str(len(request.body)))
+        path = target.url[target.url.index("/", len(target.scheme) + 3) :]
+        lines = [f"{request.method} {path} HTTP/1.1", *(f"{name}: {value}" for name, value in fields.values())]
+        if any(_UNSENDABLE.search(line) for line in lines):
+            raise InvalidInput("invalid_header", "A header to send holds a line break or another control character.")
+        return "\r\n".join([*lines, "", ""]).encode("utf-8")
+
+    async def _read_body(self, content: StreamReader, head: Mapping[str, str], cut: int | None) -> bytes:
         if cut == 0:
             return b""
         limit = self.limits.wire_bytes if cut is None else cut
@@ -168,7 +192,7 @@ class Client:
             raise failed("too_large", f"The body is larger than {limit} bytes.")
         decoder = Decoder(head.get("content-encoding", "").split(","), self.limits)
         n_read = 0
-        async for piece in response.content.iter_any():
+        async for piece in content.iter_any():
             n_read += len(piece)
             if n_read <= limit:
                 decoder.feed(piece)
@@ -178,103 +202,6 @@ class Client:
                 decoder.feed(piece[: len(piece) - (n_read - limit)])
                 return decoder.cut_body()
         return decoder.body()
-
-
-def _make_session(limits: Limits, tls: ssl.SSLContext | None) -> aiohttp.ClientSession:
-    import aiohttp
-    from aiohttp.abc import AbstractResolver, ResolveResult
-
-    class NoLookUp(AbstractResolver):
-        """Names were looked up and judged at the gate; a name that gets here is a mistake."""
-
-        async def resolve(self, host: str, port: int = 0, family: Any = 0) -> list[ResolveResult]:
-            raise AddressRefused("address", "The address was not asked: its name was not judged.")
-
-        async def close(self) -> None:
-            return None
-
-    class JudgedConnector(aiohttp.TCPConnector):
-        """Hands a connection over only if its peer is the address that was asked for."""
-
-        async def connect(self, req: Any, traces: Any, timeout: Any) -> Any:  # noqa: ASYNC109 - aiohttp's own name
-            connection = await super().connect(req, traces, timeout)
-            transport = connection.transport
-            peer = transport.get_extra_info("peername") if transport is not None else None
-            if peer is None or ip_address(str(peer[0])) != ip_address(req.url.raw_host):
-                connection.close()
-                raise AddressRefused("address", "The address was not asked: another peer answered.")
-            return connection
-
-    connector = JudgedConnector(
-        resolver=NoLookUp(), use_dns_cache=False, force_close=True, limit=0, ssl=True if tls is None else tls
-    )
-    connector._factory = _protocol_factory(limits)  # type: ignore[assignment]  # the only way in; a test watches it
-    return aiohttp.ClientSession(
-        connector=connector,
-        cookie_jar=aiohttp.DummyCookieJar(),
-        trust_env=False,
-        auto_decompress=False,
-        timeout=aiohttp.ClientTimeout(
-            total=None, sock_connect=limits.connect_s, sock_read=max(limits.first_byte_s, limits.between_reads_s)
-        ),
-        max_line_size=limits.head_bytes,
-        max_field_size=limits.head_bytes,
-        max_headers=limits.n_headers,
-    )
-
-
-def _protocol_factory(limits: Limits) -> Callable[[], Any]:
-    """Protocols that see each response's framing before the parser does, and know a reset from an end."""
-    from aiohttp.client_proto import ResponseHandler
-
-    class FramedHandler(ResponseHandler):
-        def __init__(self) -> None:
-            super().__init__(asyncio.get_running_loop())
-            self._framing = Framing(limits)
-            self._is_draining = False
-
-        def data_received(self, data: bytes) -> None:
-            if data and not self._is_draining:
-                try:
-                    data = self._framing.feed(data)
-                except FetchFailed as error:
-                    self._fail(error)
-                    return
-                if not data:
-                    return
-            super().data_received(data)
-
-        def connection_lost(self, exc: BaseException | None) -> None:
-            if exc is not None:
-                self._fail(failed("connection_lost", "The connection was lost before the answer was complete."))
-            super().connection_lost(exc)
-
-        def _drain_tail(self) -> None:
-            self._is_draining = True  # these bytes were fed before
-            try:
-                super()._drain_tail()
-            finally:
-                self._is_draining = False
-
-        def _fail(self, error: FetchFailed) -> None:
-            if self._payload is not None and not self._payload.is_eof():
-                self._payload.set_exception(error)
-            if self._payload is None:
-                self.set_exception(error)
-            if self.transport is not None:
-                self.transport.abort()
-
-    return FramedHandler
-
-
-def _dialled(url: str, scheme: str, address: str, port: int) -> Any:
-    """*url* with its host replaced by *address*: what the connector sees. The path goes out as it was judged."""
-    from yarl import URL
-
-    path = url.split("://", 1)[1]
-    cut = min((i for i in (path.find("/"), path.find("?")) if i >= 0), default=len(path))
-    host = f"[{address}]" if ":" in address else address
-    return URL(f"{scheme}://{host}:{port}{path[cut:] or '/'}", encoded=True)
 
 
 def _read_head(raw: Any, limits: Limits) -> dict[str, str]:
