@@ -107,6 +107,8 @@ class Page:
     payload: bytes  # decoded from content codings, otherwise as received
     retrieved_at: datetime
     redirects: tuple[str, ...] = ()
+    validator: str = ""  # the request header by which the server said that the payload did not change (status 304)
+    is_file: bool = False  # it came from a file that was named by its address, not from there
 
 
 # -- Text

@@ -13,8 +13,8 @@ from firsthand.values import Page
 from firsthand.web.address import Policy
 from firsthand.web.client import Client
 from firsthand.web.crawl import Missed, crawl
-from firsthand.web.fetch import Fetcher
-from firsthand.web.pace import Pacer
+from firsthand.web.fetch import Allowance, Fetcher
+from firsthand.web.pace import Ceiling, Pacer
 from tests.web.raw_server import Served, raw_server, response, site
 
 
@@ -85,6 +85,26 @@ async def test_page_that_redirects_to_another_site_is_missed_and_its_links_are_n
             seen = await walk(served, "/", 5, other)
     assert seen == [("/", "ok"), ("/out", "other_origin"), ("/in", "ok")]
     assert "/more" not in other.paths
+
+
+async def test_walk_ends_when_the_site_has_had_enough_or_the_run_has() -> None:
+    pages = {"/": page(*(f"/{n}" for n in range(40)))}
+    pages |= {f"/{n}": page() for n in range(5)}
+    pages |= {f"/{n}": response(b"busy", 429, {"retry-after": "900"}) for n in range(5, 40)}
+    async with raw_server(site(pages)) as served:
+        limited = await walk(served, "/", 50)
+    async with raw_server(site(pages)) as served:
+        policy = Policy(allow_private=frozenset({("127.0.0.1", served.port)}))
+        fetcher, run = Fetcher(Client(), policy, Pacer(interval_s=0)), Allowance(ceiling=Ceiling(4))
+
+        async def fetch(url: str) -> Page:
+            return await fetcher.fetch(url, allowance=run)
+
+        found = [each async for each in crawl(f"{served.url}/", max_pages=50, fetch=fetch, links=links)]
+        await fetcher.aclose()
+    assert [code for _, code in limited] == ["ok"] * 6 + ["rate_limited"] * 3
+    assert [each.error.code if isinstance(each, Missed) else "ok" for each in found] == ["ok"] * 3 + ["run_ceiling"]
+    assert len(served.heads) == 4
 
 
 async def test_walk_that_is_given_up_leaves_no_fetch_behind() -> None:

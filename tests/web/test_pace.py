@@ -5,7 +5,10 @@ from __future__ import annotations
 import asyncio
 from itertools import pairwise
 
-from firsthand.web.pace import Pacer
+import pytest
+
+from firsthand.errors import FetchFailed
+from firsthand.web.pace import Ceiling, Pacer
 
 
 class Clock:
@@ -100,3 +103,93 @@ async def test_turn_given_up_while_waiting_blocks_nobody() -> None:
     after = asyncio.create_task(visit())
     await clock.run()
     assert await after >= 1.0
+
+
+async def test_next_hop_waits_for_no_interval_but_whoever_comes_after_it_does() -> None:
+    clock = Clock()
+    pacer = Pacer(interval_s=1.0, clock=clock, sleep=clock.sleep)
+    starts: list[tuple[str, float]] = []
+
+    async def visit(name: str, *, at_once: bool = False) -> None:
+        async with pacer.turn("a", at_once=at_once):
+            starts.append((name, clock()))
+
+    await visit("page")
+    next_page = asyncio.create_task(visit("next page"))
+    await asyncio.sleep(0)
+    clock.now = 0.7
+    await visit("hop", at_once=True)
+    await clock.run()
+    await next_page
+    assert starts == [("page", 0.0), ("hop", 0.7), ("next page", 1.7)]
+
+
+async def test_next_hop_waits_as_long_as_its_host_is_held_off() -> None:
+    clock = Clock()
+    pacer = Pacer(interval_s=1.0, clock=clock, sleep=clock.sleep)
+    pacer.hold_off("a", 20.0)
+
+    async def hop() -> float:
+        async with pacer.turn("a", at_once=True):
+            return clock()
+
+    task = asyncio.create_task(hop())
+    await clock.run()
+    assert await task == 20.0
+
+
+@pytest.mark.parametrize("at_once", [False, True])
+async def test_who_would_wait_longer_than_his_patience_gives_up_at_once_and_leaves_his_place(at_once: bool) -> None:
+    clock = Clock()
+    pacer = Pacer(interval_s=1.0, concurrency=1, clock=clock, sleep=clock.sleep)
+    pacer.hold_off("a", 31.0)
+    for _ in range(3):
+        with pytest.raises(FetchFailed) as left:
+            async with pacer.turn("a", at_once=at_once, patience_s=30.0):
+                raise AssertionError
+    assert (left.value.code, left.value.retry_after_s, clock()) == ("rate_limited", 31.0, 0.0)
+    waiting = asyncio.create_task(_start(pacer, clock))
+    await clock.run()
+    assert await waiting == 31.0
+
+
+async def test_who_waits_and_is_put_off_beyond_his_patience_gives_up() -> None:
+    clock = Clock()
+    pacer = Pacer(interval_s=1.0, clock=clock, sleep=clock.sleep)
+    pacer.hold_off("a", 5.0)
+    waiting = asyncio.create_task(_start(pacer, clock, patience_s=30.0))
+    await asyncio.sleep(0)
+    pacer.hold_off("a", 300.0)
+    await clock.run()
+    with pytest.raises(FetchFailed, match="left alone"):
+        await waiting
+    assert clock() == 5.0
+
+
+async def _start(pacer: Pacer, clock: Clock, patience_s: float = 60.0) -> float:
+    async with pacer.turn("a", patience_s=patience_s):
+        return clock()
+
+
+async def test_long_process_forgets_the_hosts_that_nobody_waits_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("firsthand.web.pace.LINES_MAX", 10)
+    clock = Clock()
+    pacer = Pacer(interval_s=0.0, clock=clock, sleep=clock.sleep)
+    pacer.hold_off("held", 100.0)
+    for n in range(50):
+        async with pacer.turn(f"h{n}"):
+            pass
+    assert pacer.held_for_s("held") == 100.0
+    assert len(pacer._lines) <= 10
+
+
+def test_ceiling_counts_what_is_sent_and_says_which_setting_moves_it() -> None:
+    ceiling = Ceiling(2)
+    ceiling.spend()
+    ceiling.check()
+    ceiling.spend()
+    with pytest.raises(FetchFailed, match="FIRSTHAND_RUN_REQUESTS_MAX") as met:
+        ceiling.check()
+    with pytest.raises(FetchFailed):
+        ceiling.spend()
+    assert (met.value.code, met.value.outcome, ceiling.n_sent) == ("run_ceiling", "blocked_by_policy", 2)

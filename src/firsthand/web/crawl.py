@@ -13,6 +13,7 @@ from firsthand.web.address import canonical_url, origin
 from firsthand.web.reply import failed
 
 MISSES_PER_PAGE = 4  # guess: a site whose links are mostly dead ends the crawl, not our patience
+REFUSALS_MAX = 3  # in a row that say "too many": the site has had enough for today
 QUEUE_MAX = 100_000  # addresses remembered; bounds memory on a site that makes links without end
 
 
@@ -35,12 +36,13 @@ async def crawl(
     """The pages of *start_url*'s site as they are reached, and what was missed, until *max_pages* pages came.
 
     Order: breadth first; with *concurrency* fetches under way, results still come in the order of the queue. The site is
-    the origin that the first page was finally found at. Redirects out of it are missed, not followed.
+    the origin that the first page was finally found at. Redirects out of it are missed, not followed. The crawl ends at
+    once when the run may send no more (``run_ceiling``), and when the site asked to be left alone three times running.
     Raises: what *fetch* raises beyond OutsideError; AddressRefused if *start_url* is no address.
     """
     walk = _Walk(canonical_url(start_url))
     running: deque[tuple[str, asyncio.Task[Page]]] = deque()
-    n_pages = n_missed = 0
+    n_pages = n_missed = n_refusals = 0
     try:
         while (walk.queue or running) and n_pages < max_pages and n_missed < max_pages * MISSES_PER_PAGE:
             while walk.queue and len(running) < min(concurrency, max_pages - n_pages):
@@ -54,9 +56,13 @@ async def crawl(
             if isinstance(result, Page):
                 n_pages += 1
                 walk.add(links(result))
+                n_refusals = 0
             else:
                 n_missed += 1
+                n_refusals = n_refusals + 1 if result.error.outcome == "rate_limited" else 0
             yield result
+            if n_refusals == REFUSALS_MAX or (isinstance(result, Missed) and result.error.code == "run_ceiling"):
+                return
     finally:
         for _, task in running:
             task.cancel()

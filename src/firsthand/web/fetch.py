@@ -1,7 +1,8 @@
 """From an address to a page: judge, ask robots, wait for our turn, exchange, follow, judge what came.
 
 Redirects are a loop here, and every hop goes through the gate again. Nothing but a whole page of a type that can be
-read, with words of its own, is returned; everything else raises with one outcome and a finer code.
+read, with words of its own, is returned; everything else raises with one outcome and a finer code. A page that is kept
+is asked for only if it changed; a server that says it did not (304) gives the kept page again.
 """
 
 from __future__ import annotations
@@ -12,21 +13,22 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Protocol
 
-from firsthand.errors import AddressRefused
+from firsthand.errors import AddressRefused, FetchFailed
 from firsthand.values import HttpRequest, HttpResponse, Page
 from firsthand.web import reply
 from firsthand.web.address import Policy, Target, follow, host_port_pairs, judge
 from firsthand.web.client import Client, Reading
+from firsthand.web.conditional import NOT_MODIFIED, conditions, freshened, validator_of
 from firsthand.web.limits import (
     LIMITS,
     MAX_REDIRECTS,
     MAX_RETRIES,
-    RETRY_AFTER_MAX_S,
+    PATIENCE_S,
     RETRY_DEFAULT_S,
     ROBOTS_BYTES,
     Limits,
 )
-from firsthand.web.pace import Pacer
+from firsthand.web.pace import Ceiling, Pacer
 from firsthand.web.robots import Robots
 
 if TYPE_CHECKING:
@@ -34,7 +36,11 @@ if TYPE_CHECKING:
 
 ERROR_PAGE_BYTES = 65_536  # enough to recognise a wall
 HOLD_MAX_S = 300.0  # a host's Retry-After parks it no longer than this; source: the hostile corpus, row r067
-ROBOTS_TOTAL_S = 10.0  # guess: a site that takes longer for its robots file cannot say
+HOLD_DEFAULT_S = 60.0  # guess: how long a host that said 429 twice, and not until when, is left alone
+ROBOTS_TOTAL_S = 10.0  # guess: a site that takes longer for its robots file, all its redirects together, cannot say
+
+Kept = Callable[[str], Awaitable[Page | None]]
+"""The newest page that is kept of an address, as a fetch brought it; None if there is none."""
 
 
 class Transport(Protocol):
@@ -53,6 +59,20 @@ class Transport(Protocol):
     async def aclose(self) -> None:
         """Let go of everything open."""
         ...
+
+
+@dataclass(slots=True)
+class Allowance:
+    """What one run may ask of the world, and on which terms; shared by all its fetches.
+
+    ``shut`` holds the sites whose robots file could not be had: they stay shut for the run, whatever they say later.
+    """
+
+    ceiling: Ceiling | None = None  # None: whoever calls counts
+    policy: Policy | None = None  # None: the fetcher's own
+    kept: Kept | None = None  # None: every page is asked for as if it had never been seen
+    patience_s: float = PATIENCE_S  # how long one fetch waits because a host asked for it
+    shut: dict[str, FetchFailed] = field(default_factory=dict)
 
 
 class Fetcher:
@@ -74,49 +94,70 @@ class Fetcher:
         self._clock = clock
         self._now = now
 
-    async def fetch(self, url: str, *, use_robots: bool = True) -> Page:
+    def judged(self, url: str, allowance: Allowance | None = None) -> str:
+        """*url* in its canonical form, if it may be asked at all. Nothing is sent.
+
+        Raises: AddressRefused.
+        """
+        return judge(url, self._policy_of(allowance)).url
+
+    async def fetch(self, url: str, *, use_robots: bool = True, allowance: Allowance | None = None) -> Page:
         """The page at *url*, redirects followed. *use_robots* is False only for what a person asked for by address.
 
-        Raises: AddressRefused if it, or a hop, may not be asked; FetchFailed if no readable page came.
+        A page with status 304 is one that *allowance* knew and the server confirmed; its ``validator`` says by what.
+
+        Raises: AddressRefused if it, or a hop, may not be asked; FetchFailed if no readable page came, if the run has
+        asked enough (``run_ceiling``), or if the host wants to be left alone for longer than we wait (``rate_limited``).
         """
-        target = judge(url, self._policy)
-        visit = _Visit(left_s=self._transport.limits.total_s)
+        allowance = allowance or Allowance()
+        target = judge(url, self._policy_of(allowance))
+        visit = _Visit(allowance, self._transport.limits.total_s, allowance.patience_s)
         while True:
-            response = await self._ask(target, visit, use_robots)
+            known = await allowance.kept(target.url) if allowance.kept is not None else None
+            asked = conditions(known.headers) if known is not None else {}
+            response = await self._ask(target, visit, use_robots, asked)
             if response.status not in reply.REDIRECTS:
                 break
             if len(visit.hops) == MAX_REDIRECTS:
                 raise AddressRefused("redirect-limit", f"The address redirects more than {MAX_REDIRECTS} times.")
             visit.hops.append(target.url)
-            target = self._next_hop(response, target)
-        reply.check_status(response)
-        reply.check_type(response)
-        reply.check_walls(response)
+            target = self._next_hop(response, target, allowance)
+        if response.status == NOT_MODIFIED and known is not None and asked:
+            headers, payload, validator = freshened(known.headers, response.headers), known.payload, validator_of(asked)
+        else:
+            reply.check_status(response)
+            reply.check_type(response)
+            reply.check_walls(response)
+            headers, payload, validator = dict(response.headers), response.body, ""
         return Page(
             requested_url=url,
             url=target.url,
             status=response.status,
-            headers=response.headers,
-            payload=response.body,
+            headers=headers,
+            payload=payload,
             retrieved_at=self._now(),
             redirects=tuple(visit.hops),
+            validator=validator,
         )
 
     async def aclose(self) -> None:
         """Close the client. A second call does nothing."""
         await self._transport.aclose()
 
-    async def _ask(self, target: Target, visit: _Visit, use_robots: bool) -> HttpResponse:
-        """The response of one hop, after the retries that it is worth."""
+    async def _ask(self, target: Target, visit: _Visit, use_robots: bool, asked: Mapping[str, str]) -> HttpResponse:
+        """The response of one hop, after the retry that it is worth."""
         host = target.authority
-        self._check_held(host)
-        delay_s = await self._robots.permit(target, self._get_robots(visit)) if use_robots else 0.0
-        admitted = await self._transport.gate.admit(target, self._policy, visit.known)
+        if visit.allowance.ceiling is not None:
+            visit.allowance.ceiling.check()  # before anybody waits for a turn that cannot be used
+        delay_s = await self._permitted(target, visit) if use_robots else 0.0
+        admitted = await self._transport.gate.admit(target, self._policy_of(visit.allowance), visit.known)
         is_retry = False
         while True:
             at_once = host == visit.last_host and not is_retry
-            async with self._pacer.turn(host, delay_s=delay_s, at_once=at_once):
-                response = await self._exchange(admitted, visit, _PAGE)
+            held_s = self._pacer.held_for_s(host)
+            async with self._pacer.turn(host, delay_s=delay_s, at_once=at_once, patience_s=visit.patience_s):
+                visit.patience_s = max(0.0, visit.patience_s - held_s)
+                response = await self._exchange(admitted, visit, _PAGE, asked)
             visit.last_host = host
             if response.status not in reply.RETRIED or not self._will_retry(response, host, visit):
                 return response
@@ -125,65 +166,99 @@ class Fetcher:
     def _will_retry(self, response: HttpResponse, host: str, visit: _Visit) -> bool:
         """True if the host is held off for a moment and then asked again; False if its answer stands.
 
-        Raises: FetchFailed (``rate_limited``) if it asks for a longer pause than a fetch can wait.
-        """
-        try:
-            wait_s = reply.retry_wait_s(response, self._now())
-        except (ValueError, OverflowError):  # words, or a date beyond the calendar
-            wait_s = float("inf")
-        if wait_s is not None and wait_s > RETRY_AFTER_MAX_S:
-            hold_s = min(wait_s, HOLD_MAX_S)
-            self._pacer.hold_off(host, hold_s)
-            raise reply.failed(
-                "rate_limited",
-                "The server asks to be left alone for longer than a fetch waits.",
-                status=response.status,
-                retry_after_s=hold_s,
-            )
-        if visit.n_retries == MAX_RETRIES or reply.wall_of_refusal(response):
-            return False
-        visit.n_retries += 1
-        self._pacer.hold_off(host, RETRY_DEFAULT_S if wait_s is None else wait_s)
-        return True
+        A host that says *too many* is held off in any case: the other fetches of the process leave it alone, too.
 
-    def _check_held(self, host: str) -> None:
-        held_s = self._pacer.held_for_s(host)
-        if held_s > RETRY_AFTER_MAX_S:
-            raise reply.failed("rate_limited", f"{host} asked to be left alone for a while.", retry_after_s=held_s)
+        Raises: FetchFailed (``rate_limited``) if it was asked often enough, or wants a longer pause than we wait.
+        """
+        said_s = self._said_wait_s(response)
+        is_too_many = response.status == 429 or (response.status == 503 and bool(said_s))
+        is_wall = reply.wall_of_refusal(response) is not None
+        wait_s = RETRY_DEFAULT_S if said_s is None else said_s
+        if visit.n_retries < MAX_RETRIES and wait_s <= visit.patience_s and not is_wall:
+            visit.n_retries += 1
+            self._pacer.hold_off(host, wait_s)
+            return True
+        if not is_too_many and wait_s <= visit.patience_s:
+            return False
+        hold_s = self._hold_off(host, said_s)
+        if is_wall:
+            return False
+        raise reply.failed(
+            "rate_limited",
+            "The server asks to be left alone for a while.",
+            status=response.status,
+            retry_after_s=hold_s,
+        )
+
+    def _said_wait_s(self, response: HttpResponse) -> float | None:
+        try:
+            return reply.retry_wait_s(response, self._now())
+        except (ValueError, OverflowError):  # words, or a date beyond the calendar
+            return float("inf")
+
+    def _hold_off(self, host: str, said_s: float | None) -> float:
+        """Leave *host* alone for as long as it said, within reason; how long that is."""
+        hold_s = min(said_s or HOLD_DEFAULT_S, HOLD_MAX_S)
+        self._pacer.hold_off(host, hold_s)
+        return hold_s
+
+    async def _permitted(self, target: Target, visit: _Visit) -> float:
+        """The site's crawl delay, if its robots file lets us read *target*. Raises: FetchFailed."""
+        shut = visit.allowance.shut.get(target.origin)
+        if shut is not None:
+            raise reply.failed(shut.code, shut.message)
+        try:
+            return await self._robots.permit(target, self._get_robots(visit), self._policy_of(visit.allowance))
+        except FetchFailed as error:
+            if error.code == "robots_unreachable":
+                visit.allowance.shut[target.origin] = error
+            raise
 
     def _get_robots(self, visit: _Visit) -> Callable[[Target], Awaitable[HttpResponse]]:
+        """Brings robots files, in a time of their own: a slow one does not eat the page's."""
+        own = _Visit(visit.allowance, ROBOTS_TOTAL_S, visit.patience_s, visit.known)
+
         async def get(target: Target) -> HttpResponse:
-            admitted = await self._transport.gate.admit(target, self._policy, visit.known)
-            async with self._pacer.turn(target.authority, at_once=True):
-                return await self._exchange(admitted, visit, _ROBOTS, most_s=ROBOTS_TOTAL_S)
+            admitted = await self._transport.gate.admit(target, self._policy_of(visit.allowance), own.known)
+            async with self._pacer.turn(target.authority, at_once=True, patience_s=own.patience_s):
+                response = await self._exchange(admitted, own, _ROBOTS, {})
+            if response.status == 429:
+                self._hold_off(target.authority, self._said_wait_s(response))
+            return response
 
         return get
 
     async def _exchange(
-        self, admitted: Admitted, visit: _Visit, reading: Reading, most_s: float = float("inf")
+        self, admitted: Admitted, visit: _Visit, reading: Reading, headers: Mapping[str, str]
     ) -> HttpResponse:
         if visit.left_s <= 0:
             raise reply.failed("timeout", "The redirects and retries of this address took too long.")
+        if visit.allowance.ceiling is not None:
+            visit.allowance.ceiling.spend()
+        request = HttpRequest("GET", admitted.target.url, headers)
         began = self._clock()
         try:
-            return await self._transport.exchange(
-                admitted, HttpRequest("GET", admitted.target.url), total_s=min(visit.left_s, most_s), reading=reading
-            )
+            return await self._transport.exchange(admitted, request, total_s=visit.left_s, reading=reading)
         finally:
             visit.left_s -= self._clock() - began
 
-    def _next_hop(self, response: HttpResponse, target: Target) -> Target:
+    def _policy_of(self, allowance: Allowance | None) -> Policy:
+        return self._policy if allowance is None or allowance.policy is None else allowance.policy
+
+    def _next_hop(self, response: HttpResponse, target: Target, allowance: Allowance) -> Target:
         location = response.headers.get("location", "")
         if not location.strip():
             raise reply.failed("bad_redirect", "The server redirects without saying where to.", status=response.status)
-        return follow(location, target, self._policy)
+        return follow(location, target, self._policy_of(allowance))
 
 
 @dataclass(slots=True)
 class _Visit:
     """What one fetch remembers over its hops."""
 
+    allowance: Allowance
     left_s: float  # time on the network that is left
+    patience_s: float  # time to wait because a host asks for it that is left
     known: dict[str, tuple[str, ...]] = field(default_factory=dict)
     hops: list[str] = field(default_factory=list)
     last_host: str = ""

@@ -80,8 +80,10 @@ class Limits:
 
 LIMITS = Limits()
 
-MAX_RETRIES = 2  # of 429, 502, 503, 504 in one fetch
-RETRY_AFTER_MAX_S = 60.0  # longer, and the caller is told to come back
+MAX_RETRIES = 1  # of 429, 502, 503, 504 in one fetch: one polite one
+PATIENCE_S = 30.0  # what one fetch waits because hosts ask for it: as long as it may take on the network
+SITE_PATIENCE_S = 300.0  # the same while a whole site is kept: nobody sits and waits for one page of it
+RUN_REQUESTS_MAX = 1_000  # a site's default of 200 pages with the four misses a page that a crawl puts up with
 RETRY_DEFAULT_S = 1.0  # when the server does not say
 ROBOTS_BYTES = 512_000  # RFC 9309, section 2.5: at least 500 KiB must be parsed
 ROBOTS_REDIRECTS = 5  # RFC 9309, section 2.3.1.2
