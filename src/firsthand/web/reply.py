@@ -1,6 +1,6 @@
 """What a response means: one table from fine codes to outcomes, and pure judgements of status, type and content.
 
-Types are decided by bytes where bytes can tell (a program that calls itself a page is no page), by the header else.
+Types are decided by bytes where bytes can tell (``web.sniff``), by the header else.
 Walls (bot checks, consent pages, log-ins, empty script shells) are recognised in a first, cautious form: a sign of a
 wall counts only when the page has next to no words of its own.
 """
@@ -14,6 +14,7 @@ from email.utils import parsedate_to_datetime
 
 from firsthand.errors import FetchFailed
 from firsthand.values import HttpResponse, Outcome
+from firsthand.web.sniff import may_hold_page, media_type_of, sniff
 
 OUTCOME_OF_CODE: Mapping[str, Outcome] = {
     "bad_redirect": "failed",
@@ -32,6 +33,7 @@ OUTCOME_OF_CODE: Mapping[str, Outcome] = {
     "rate_limited": "rate_limited",
     "robots": "robots",
     "robots_unreachable": "robots",
+    "run_ceiling": "blocked_by_policy",
     "timeout": "timeout",
     "tls_error": "failed",
     "too_large": "too_large",
@@ -51,30 +53,7 @@ RETRIED = frozenset({429, 502, 503, 504})
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 WHOLE = frozenset({200, 201, 203})  # a 206 that nobody asked for is a part, a 202 a promise
 
-PAGE_TYPES = frozenset(
-    {
-        "text/html",
-        "application/xhtml+xml",
-        "text/plain",
-        "text/markdown",
-        "text/x-markdown",
-        "application/json",
-        "application/xml",
-        "text/xml",
-        "application/pdf",
-        "application/x-pdf",
-    }
-)
-_UNTYPED = frozenset({"", "application/octet-stream", "binary/octet-stream", "application/unknown"})
-_NOT_TEXT = (
-    b"\x7fELF", b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"PK\x03\x04", b"PK\x05\x06", b"\x1f\x8b", b"Rar!", b"7z\xbc\xaf",
-    b"BZh", b"\xfd7zXZ", b"\x28\xb5\x2f\xfd", b"MZ", b"RIFF", b"ID3", b"OggS", b"\0asm", b"\xca\xfe\xba\xbe", b"wOFF",
-    b"wOF2", b"SQLite format 3",
-)  # fmt: skip
-_MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")  # byte-order marks: text whatever follows
 _SAMPLE_BYTES = 4096
-_CONTROLS = frozenset({*range(1, 9), *range(14, 27), *range(28, 32)})
-_CONTROL_SHARE_MAX = 0.05  # random bytes hold 10 % of these, texts in any charset next to none
 
 
 def failed(code: str, message: str, *, status: int | None = None, retry_after_s: float | None = None) -> FetchFailed:
@@ -127,8 +106,8 @@ def check_declared_type(headers: Mapping[str, str]) -> None:
 
     Raises: FetchFailed (``unsupported_type``).
     """
-    media_type = _media_type(headers)
-    if media_type not in PAGE_TYPES and media_type not in _UNTYPED and not _is_structured(media_type):
+    media_type = media_type_of(headers.get("content-type"))
+    if not may_hold_page(media_type):
         raise failed("unsupported_type", f"Pages of type {media_type[:80]!r} are not read.")
 
 
@@ -138,18 +117,11 @@ def check_type(response: HttpResponse) -> None:
     Raises: FetchFailed (``empty``, ``unsupported_type``).
     """
     check_declared_type(response.headers)
-    body = response.body
-    if not body.strip(b" \t\r\n"):
+    if not response.body.strip(b" \t\r\n"):
         raise failed("empty", "The page has no content.", status=response.status)
-    if body[:1024].lstrip().startswith(b"%PDF-"):
-        return
-    if body.startswith(_MARKS):
-        return
-    sample = body[:_SAMPLE_BYTES]
-    if body.startswith(_NOT_TEXT) or body[4:8] == b"ftyp" or _has_control_bytes(sample):
-        raise failed("unsupported_type", "The body is neither text nor PDF.")
-    if _media_type(response.headers) in _UNTYPED - {""} and not _looks_like_html(sample):
-        raise failed("unsupported_type", "The body is of no type that is read.")
+    found = sniff(response.body, content_type=response.headers.get("content-type"), url=response.url)
+    if found.kind == "other":
+        raise failed("unsupported_type", f"By its first bytes the body is {found.media_type}; that is not read.")
 
 
 def check_walls(response: HttpResponse) -> None:
@@ -255,21 +227,9 @@ def _cut(source: str, opening: str, closing: str) -> str:
     return "".join(kept)
 
 
-def _media_type(headers: Mapping[str, str]) -> str:
-    return headers.get("content-type", "").split(";")[0].strip().lower()
-
-
-def _is_structured(media_type: str) -> bool:
-    return media_type.startswith(("application/", "text/")) and media_type.endswith(("+json", "+xml"))
-
-
 def _looks_like_html(sample: bytes) -> bool:
     head = sample.replace(b"\0", b"").lower()
     return any(
         sign in head
         for sign in (b"<!doctype html", b"<html", b"<head", b"<body", b"<title", b"<p", b"<div", b"<script")
     )
-
-
-def _has_control_bytes(sample: bytes) -> bool:
-    return sum(byte in _CONTROLS for byte in sample) > _CONTROL_SHARE_MAX * max(len(sample), 64)
