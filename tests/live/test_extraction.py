@@ -136,7 +136,10 @@ def opened(pid: int) -> tuple[str, ...]:
     return tuple(sorted({str(fd.readlink()).partition(":")[0] for fd in Path(f"/proc/{pid}/fd").iterdir()}))
 
 
-async def test_pages_that_must_wait_get_another_worker_and_few_pages_do_not(pages: Extraction) -> None:
+async def test_pages_that_must_wait_get_another_worker_and_few_pages_do_not(
+    pages: Extraction, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(extraction, "PATIENCE_S", 60.0)  # a worker that starts slowly makes nobody impatient
     assert pages.pids == ()  # none before there is a page
     await read_all(pages, [PAGE] * 3)
     assert len(pages.pids) == 1

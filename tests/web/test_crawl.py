@@ -18,7 +18,7 @@ from firsthand.web.pace import Ceiling, Pacer
 from tests.web.raw_server import Served, raw_server, response, site
 
 
-def links(page: Page) -> tuple[str, ...]:
+async def links(page: Page) -> tuple[str, ...]:
     return tuple(urljoin(page.url, href) for href in re.findall(r'href="([^"]*)"', page.payload.decode()))
 
 

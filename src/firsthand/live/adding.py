@@ -27,7 +27,6 @@ from firsthand.web.address import canonical_url
 from firsthand.web.extract import EXTRACTOR, EXTRACTOR_VERSION
 
 FILE_MAX_BYTES = 10_485_760  # the fetch's own limit for a page
-FEW = 8  # pages for which no worker is started: it takes as long to start as 50 pages take to read
 HTML_SUFFIXES = frozenset({".html", ".htm", ".xhtml"})
 SUFFIXES = HTML_SUFFIXES | frozenset({".txt", ".text", ".md", ".markdown", ".rst", ".pdf"})
 
@@ -174,8 +173,8 @@ class Adder:
             self.added.unchanged += 1
             return self._done(page.url)
         try:
-            extract = self._extraction.one if self._n_found <= FEW else self._extraction.in_worker
-            text, entry = await extract(page.payload, url=page.url, content_type=page.headers.get("content-type"))
+            content_type = page.headers.get("content-type")
+            text, entry = await self._extraction.one(page.payload, url=page.url, content_type=content_type)
         except OutsideError as error:
             self._fail(page.url, error.outcome, error.message)
             return self._done(page.url)

@@ -93,8 +93,6 @@ class Extraction:
         finally:
             self._is_free.release()
 
-    in_worker = one
-
     def close(self) -> None:
         """End the workers."""
         for worker in list(self._workers):

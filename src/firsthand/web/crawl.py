@@ -30,7 +30,7 @@ async def crawl(
     *,
     max_pages: int,
     fetch: Callable[[str], Awaitable[Page]],
-    links: Callable[[Page], Iterable[str]],
+    links: Callable[[Page], Awaitable[Iterable[str]]],
     concurrency: int = 2,
 ) -> AsyncIterator[Page | Missed]:
     """The pages of *start_url*'s site as they are reached, and what was missed, until *max_pages* pages came.
@@ -55,7 +55,7 @@ async def crawl(
                 continue
             if isinstance(result, Page):
                 n_pages += 1
-                walk.add(links(result))
+                walk.add(await links(result))
                 n_refusals = 0
             else:
                 n_missed += 1
