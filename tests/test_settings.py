@@ -77,3 +77,19 @@ def test_what_becomes_of_a_doubt_is_one_of_three_words(tmp_path: Path) -> None:
     assert load_settings({"FIRSTHAND_HOME": str(tmp_path), "FIRSTHAND_IN_DOUBT": "skip"}).in_doubt == "skip"
     with pytest.raises(InvalidInput, match="ask, repeat or skip"):
         load_settings({"FIRSTHAND_HOME": str(tmp_path), "FIRSTHAND_IN_DOUBT": "again"})
+
+
+def test_how_old_a_page_may_be_is_empty_unless_it_is_said(tmp_path: Path) -> None:
+    home = {"FIRSTHAND_HOME": str(tmp_path)}
+    assert load_settings(home).max_age_s is None
+    assert ("max_age_s", "") in [(name, value) for name, value, _ in describe(load_settings(home))]
+    for said, held in (("", None), ("0", 0), ("604800", 604_800)):
+        assert load_settings({**home, "FIRSTHAND_MAX_AGE_S": said}).max_age_s == held
+    (tmp_path / "firsthand.toml").write_text("max_age_s = 60\n")
+    assert load_settings(home).max_age_s == 60
+
+
+@pytest.mark.parametrize("said", ["-1", "1.5", "a day", "99999999"])
+def test_an_age_that_is_none_is_refused(tmp_path: Path, said: str) -> None:
+    with pytest.raises(InvalidInput, match="max_age_s must be a whole number of seconds, or empty"):
+        load_settings({"FIRSTHAND_HOME": str(tmp_path), "FIRSTHAND_MAX_AGE_S": said})

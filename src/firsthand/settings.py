@@ -59,6 +59,12 @@ class Settings:
     user_agent: str = _setting("", "User agent for fetching; empty: Firsthand's own")
     host_interval_s: float = _setting(1.0, "Seconds between two requests to one host")
     host_concurrency: int = _setting(2, "Requests to one host at a time")
+    run_requests_max: int = _setting(
+        1_000, "Requests to sites that one answer or one add may send, robots files included"
+    )
+    max_age_s: int | None = _setting(
+        None, "Seconds for which a kept page stands in without a request; empty: as the mode says, an hour to a week"
+    )
     workers: int = _setting(0, "Extraction processes for add; 0: one a core, at most 4")
     lease_s: float = _setting(30.0, "Seconds after which a session's dead driver is replaced")
 
@@ -116,7 +122,8 @@ def describe(settings: Settings) -> list[tuple[str, str, str]]:
     rows = [("home", str(settings.home), "Folder for the database and everything kept (FIRSTHAND_HOME)")]
     for f in fields(Settings):
         if f.name != "home":
-            value = str(getattr(settings, f.name))
+            held = getattr(settings, f.name)
+            value = "" if held is None else str(held)
             shown = MASK if value and f.metadata["is_secret"] else value
             rows.append((f.name, shown, f.metadata["help"]))
     return rows
@@ -136,6 +143,8 @@ def _convert(name: str, value: object, default: object) -> object:
             if isinstance(value, bool):
                 return value
             return {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}[str(value).lower()]
+        if default is None:
+            return None if value == "" else _least(int(str(value)), 0, most=LONGEST_S)
         if isinstance(default, int):
             return _least(int(str(value)), 0)
         if isinstance(default, float):
@@ -147,12 +156,19 @@ def _convert(name: str, value: object, default: object) -> object:
         raise InvalidInput("invalid_setting", message, setting=name) from error
 
 
-_KINDS = {bool: "true or false", int: "a whole number", float: "a number of seconds", str: "text"}
+_KINDS = {
+    bool: "true or false",
+    int: "a whole number",
+    float: "a number of seconds",
+    str: "text",
+    type(None): "a whole number of seconds, or empty",
+}
 MOST = 86_400  # no count and no pause of ours is larger; a day, in seconds
+LONGEST_S = 31_536_000  # a kept page that stands in for longer than a year is a library's, not a fetch
 
 
-def _least(value: N, least: N) -> N:
-    """*value*, if it lies between *least* and ``MOST``; not a number does not."""
-    if not least <= value <= MOST:
+def _least(value: N, least: N, most: int = MOST) -> N:
+    """*value*, if it lies between *least* and *most*; not a number does not."""
+    if not least <= value <= most:
         raise ValueError(value)
     return value

@@ -80,6 +80,27 @@ def test_the_same_payload_again_is_a_revisit_and_is_stored_once(database: Databa
     assert rows == [("2026-05-04T03:02:01.500Z",)]
 
 
+def test_a_page_that_the_server_confirmed_is_a_row_with_its_validator_and_no_second_payload(database: Database) -> None:
+    first = database.write_now(store.keep_page, page())
+    confirmed = page(status=304, retrieved_at=AT + timedelta(1), validator='If-None-Match: "v1"')
+    again = database.write_now(store.keep_page, confirmed)
+
+    assert again.is_revisit and again.snapshot == first.snapshot
+    columns = [tables.capture.c[name] for name in ("url", "status", "validator", "retrieved_at", "snapshot")]
+    rows = database.read_now(lambda c: c.execute(sa.select(*columns).order_by(tables.capture.c.capture_id)).all())
+    assert [tuple(row) for row in rows] == [
+        (URL, 200, "", "2026-05-04T03:02:01.500Z", first.snapshot),
+        (URL, 304, 'If-None-Match: "v1"', "2026-05-05T03:02:01.500Z", first.snapshot),
+    ]
+    assert database.read_now(lambda c: c.execute(sa.select(sa.func.count()).select_from(tables.snapshot)).scalar()) == 1
+    assert database.read_now(store.load_page, again.capture_id) == confirmed
+
+
+def test_a_file_is_kept_as_one(database: Database) -> None:
+    kept = database.write_now(store.keep_page, page(is_file=True))
+    assert database.read_now(store.load_page, kept.capture_id).is_file
+
+
 @pytest.mark.parametrize(
     "payload", [b"", b"x", b"a" * 100_000, random.Random(1).randbytes(10_000)], ids=["empty", "1", "dull", "noise"]
 )

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
@@ -107,6 +109,38 @@ def test_an_upgrade_killed_after_any_step_leaves_nothing_and_succeeds_next_time(
     migrations.upgrade(database)
     assert database.read_now(migrations.current) == migrations.head()
     assert {"snapshot", "capture", "text", "library", "holding", "handle"} <= database.read_now(table_names)
+    database.close()
+
+
+def test_files_that_an_older_version_kept_are_told_from_its_fetches(
+    empty_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    older = tmp_path / "older" / "versions"
+    older.mkdir(parents=True)
+    for step in migrations.steps()[:3]:
+        shutil.copy(migrations.VERSIONS / f"{step}.py", older)
+    database = open_database(empty_url)
+    with monkeypatch.context() as patch:
+        patch.setattr(migrations, "VERSIONS", older)
+        migrations.upgrade(database)
+        assert database.read_now(migrations.current) == "0003_journal"
+
+    def fill(connection: Connection) -> None:
+        headers = [
+            '{"last-modified":"2026-05-04T03:02:01.500000+00:00"}',
+            '{"last-modified":"Mon, 04 May 2026 03:02:01 GMT"}',
+            '{"last-modified":"2026-05-04T03:02:01+00:00","content-type":"text/html"}',
+        ]
+        connection.execute(sa.text("INSERT INTO snapshot VALUES ('d', '', '', 0, 0, '', 'x')"))
+        row = "INSERT INTO capture VALUES (:n, 'u', 'u', 200, :headers, '[]', 'x', 'd', false)"
+        for n, text in enumerate(headers, 1):
+            connection.execute(sa.text(row), {"n": n, "headers": text})
+
+    database.write_now(fill)
+    migrations.upgrade(database)
+    kept = sa.text("SELECT validator, is_file FROM capture ORDER BY capture_id")
+    rows = database.read_now(lambda connection: connection.execute(kept).all())
+    assert [(row[0], bool(row[1])) for row in rows] == [("", True), ("", False), ("", False)]
     database.close()
 
 

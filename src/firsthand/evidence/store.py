@@ -88,6 +88,8 @@ def keep_page(connection: Connection, page: Page) -> Kept:
             "retrieved_at": at,
             "snapshot": digest,
             "is_revisit": is_revisit,
+            "validator": page.validator,
+            "is_file": page.is_file,
         },
     )
     return Kept(_new_key(inserted), digest, is_revisit)
@@ -188,6 +190,8 @@ def load_page(connection: Connection, capture_id: int) -> Page:
         payload=load_payload(connection, row.snapshot),
         retrieved_at=datetime.fromisoformat(row.retrieved_at),
         redirects=tuple(json.loads(row.redirects)),
+        validator=row.validator,
+        is_file=row.is_file,
     )
 
 

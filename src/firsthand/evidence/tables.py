@@ -21,14 +21,17 @@ capture = sa.Table(
     "capture",
     metadata,
     sa.Column("capture_id", sa.Integer, primary_key=True),
-    sa.Column("requested_url", sa.Text, nullable=False),
+    sa.Column("requested_url", sa.Text, nullable=False, index=True),
     sa.Column("url", sa.Text, nullable=False, index=True),
     sa.Column("status", sa.Integer, nullable=False),
     sa.Column("headers", sa.Text, nullable=False),  # JSON object
     sa.Column("redirects", sa.Text, nullable=False),  # JSON array
     sa.Column("retrieved_at", sa.Text, nullable=False),
     sa.Column("snapshot", sa.Text, sa.ForeignKey("snapshot.digest"), nullable=False, index=True),
-    sa.Column("is_revisit", sa.Boolean, nullable=False),
+    sa.Column("is_revisit", sa.Boolean, nullable=False),  # the payload was here already
+    # The request header by which the server confirmed it, without sending it again (status 304); else empty.
+    sa.Column("validator", sa.Text, nullable=False, server_default=""),
+    sa.Column("is_file", sa.Boolean, nullable=False, server_default=sa.false()),  # named by its address, not fetched
     sqlite_autoincrement=True,  # a number is never given twice, or an old journal would point at another page
 )
 text = sa.Table(

@@ -1,0 +1,82 @@
+"""What is known of an address from before, on both databases."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+from firsthand.db import Connection, Database
+from firsthand.evidence import store
+from firsthand.evidence.captures import Capture, held_text, newest_capture, only_text
+from firsthand.ids import text_digest
+from firsthand.values import Block, Page, Span, Text
+
+AT = datetime(2026, 5, 4, 3, 2, 1, 500_000, tzinfo=UTC)
+URL = "https://example.org/a"
+
+
+def page(
+    payload: bytes = b"<p>Water boils.</p>", url: str = URL, *, asked: str = "", days: int = 0, is_file: bool = False
+) -> Page:
+    return Page(asked or url, url, 200, {}, payload, AT + timedelta(days), is_file=is_file)
+
+
+def text(body: str = "Water boils.", version: str = "1", charset: str | None = None) -> Text:
+    block = Block("paragraph", Span(0, len(body)))
+    return Text(body, (block,), "text/html", charset=charset, extractor="blocks", extractor_version=version)
+
+
+def newest(database: Database, url: str, *, also_asked: bool = False) -> Capture | None:
+    return database.read_now(newest_capture, url, also_asked=also_asked)
+
+
+def test_the_last_fetch_of_an_address_is_its_newest_capture(database: Database) -> None:
+    database.write_now(store.keep_page, page(b"old"))
+    kept = database.write_now(store.keep_page, page(b"new", days=-9))  # a clock that jumped back
+    database.write_now(store.keep_page, page(b"other", "https://example.org/b", days=3))
+
+    assert newest(database, URL) == Capture(kept.capture_id, URL, kept.snapshot, AT - timedelta(9))
+    assert newest(database, "https://example.org/c") is None
+
+
+def test_a_file_that_was_named_by_an_address_is_no_fetch_of_it(database: Database) -> None:
+    database.write_now(store.keep_page, page(b"from a folder", is_file=True))
+    assert newest(database, URL) is None
+    fetched = database.write_now(store.keep_page, page(b"from the site"))
+    database.write_now(store.keep_page, page(b"from the folder, later", is_file=True))
+    found = newest(database, URL, also_asked=True)
+    assert found is not None and found.capture_id == fetched.capture_id
+
+
+def test_an_address_that_was_redirected_has_a_capture_for_whoever_asks_there(database: Database) -> None:
+    short = "https://example.org/short"
+    kept = database.write_now(store.keep_page, page(asked=short))
+
+    assert newest(database, short) is None  # a validator belongs to the address that answered
+    found = newest(database, short, also_asked=True)
+    assert found is not None and (found.capture_id, found.url) == (kept.capture_id, URL)
+
+
+def test_the_only_text_of_an_extractor_is_found_and_two_of_one_payload_are_not_chosen_from(database: Database) -> None:
+    def keep(connection: Connection) -> tuple[str, int]:
+        snapshot = store.keep_page(connection, page()).snapshot
+        store.keep_text(connection, snapshot, text(version="2"))
+        return snapshot, store.keep_text(connection, snapshot, text())[0]
+
+    snapshot, text_id = database.write_now(keep)
+    assert database.read_now(only_text, snapshot, "blocks", "1") == text_id
+    assert database.read_now(only_text, snapshot, "blocks", "3") is None
+    database.write_now(store.keep_text, snapshot, text(charset="utf-8"))
+    assert database.read_now(only_text, snapshot, "blocks", "1") is None
+
+
+def test_what_a_library_holds_under_an_address_is_known_by_its_words(database: Database) -> None:
+    def keep(connection: Connection, words: str) -> None:
+        kept = store.keep_page(connection, page(words.encode()))
+        text_id, _ = store.keep_text(connection, kept.snapshot, text(words))
+        store.hold(connection, "docs", URL, text_id, kept.capture_id)
+
+    assert database.read_now(held_text, "docs", URL) is None
+    database.write_now(keep, "one")
+    database.write_now(keep, "two")
+    assert database.read_now(held_text, "docs", URL) == text_digest("two")
+    assert database.read_now(held_text, "other", URL) is None
