@@ -1,88 +1,22 @@
-"""The providers as the contract suite sees them: put one in a scenario, search, look at what it was asked.
+"""The keyless providers as the contract suite sees them, and the list of all.
 
 A new provider is a class like these and a row in ``ADAPTERS``. It leaves out the scenarios it cannot be in.
 """
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Protocol
 from urllib.parse import parse_qs, urlsplit
 
 from firsthand.ports import Searched
 from firsthand.values import HttpRequest, HttpResponse, Outcome, Query
-from firsthand.web.search import Ddgs, Providers, codecs
+from firsthand.web.search import Ddgs, Providers, duckduckgo, searxng
+from tests.web.search.adapter import DATA, EXPECTED, Adapter, OverHttp
+from tests.web.search.json_adapters import Brave, Exa, Linkup, MediaWiki, Parallel, Tavily
 
-DATA = Path(__file__).parents[2] / "data" / "search"
-EXPECTED: list[list[str]] = json.loads((DATA / "expected.json").read_text())["rows"]
 SEARXNG_URL = "http://searx.test/search-instance/"
-
-
-class Adapter(Protocol):
-    """One provider under test."""
-
-    name: str
-    failures: Mapping[str, tuple[Outcome, str]]
-    """Scenarios that must fail, each with the outcome and the code it must have."""
-    not_possible: frozenset[str] = frozenset()
-    """Of ``malformed_hit``, ``truncated``, ``long_hit``, ``hang``, ``retry_after``, ``time_filter``, ``long_query``."""
-
-    def set_up(self, scenario: str) -> None:
-        """Be in *scenario* from now on: ``results``, ``empty``, one of ``failures``, or a possible one of the above."""
-
-    async def search(self, query: Query) -> Searched:
-        """Ask once."""
-
-    def expected(self) -> list[tuple[str, str]]:
-        """Address and title of each row of ``results``."""
-
-    def asked_text(self) -> str:
-        """The query's text as it left us last."""
-
-    def asked_filter(self) -> str | None:
-        """The time filter as it left us last, in the provider's own spelling."""
-
-    def n_asked(self) -> int:
-        """How often the provider was asked."""
-
-
-class OverHttp:
-    """A codec whose sender plays recorded bodies."""
-
-    not_possible: frozenset[str] = frozenset()
-
-    def __init__(self, name: str, scenarios: Mapping[str, tuple[int, str, Mapping[str, str]]]) -> None:
-        self.name = name
-        self._scenarios = scenarios
-        self._scenario = "results"
-        self.sent: list[HttpRequest] = []
-        table = codecs(searxng_url=SEARXNG_URL)
-        self._providers = {
-            is_hanging: Providers(table, Ddgs({}), timeout_s=0.01 if is_hanging else 15) for is_hanging in (False, True)
-        }
-
-    def set_up(self, scenario: str) -> None:
-        self._scenario = scenario
-
-    async def search(self, query: Query) -> Searched:
-        return await self._providers[self._scenario == "hang"].search_one(self.name, query, self._send)
-
-    def expected(self) -> list[tuple[str, str]]:
-        return [(url, title) for url, title, _ in EXPECTED]
-
-    def n_asked(self) -> int:
-        return len(self.sent)
-
-    async def _send(self, request: HttpRequest) -> HttpResponse:
-        self.sent.append(request)
-        if self._scenario == "hang":
-            await asyncio.Event().wait()
-        status, file, headers = self._scenarios[self._scenario]
-        url = headers.get("x-final-url", request.url)
-        return HttpResponse(url, status, headers, (DATA / self.name / file).read_bytes() if file else b"")
 
 
 class DuckDuckGo(OverHttp):
@@ -101,13 +35,14 @@ class DuckDuckGo(OverHttp):
 
     def __init__(self, folder: Path) -> None:
         super().__init__(
-            "duckduckgo-html",
+            duckduckgo.DuckDuckGoHtml(),
             {
                 "results": (200, "results.html", {}),
                 "empty": (200, "empty.html", {}),
                 "malformed_hit": (200, "malformed_hit.html", {}),
                 "truncated": (200, "truncated.html", {}),
                 "long_hit": (200, "long_hit.html", {}),
+                "hostile": (200, "hostile.html", {}),
                 "rate_limited": (429, "refused.html", {}),
                 "retry_after": (429, "refused.html", {"retry-after": "120"}),
                 "accepted": (202, "challenge.html", {}),
@@ -116,7 +51,7 @@ class DuckDuckGo(OverHttp):
                 "no_container": (200, "no_container.html", {}),
                 "garbage": (200, "../searxng/garbage.json", {}),
                 "broken": (503, "refused.html", {}),
-                "redirected": (303, "", {"location": "http://169.254.169.254/"}),
+                "redirected": (303, b"", {"location": "http://169.254.169.254/"}),
                 "redirect_followed": (200, "results.html", {"x-final-url": "https://elsewhere.example/"}),
             },
         )
@@ -138,6 +73,8 @@ class SearXNG(OverHttp):
         "engines_failed": ("failed", "provider_all_engines_failed"),
         "wrong_shape": ("failed", "provider_garbage"),
         "garbage": ("failed", "provider_garbage"),
+        "page": ("failed", "provider_garbage"),
+        "too_large": ("too_large", "provider_too_large"),
         "too_deep": ("failed", "provider_garbage"),
         "truncated": ("failed", "provider_garbage"),
         "broken": ("failed", "provider_status"),
@@ -147,12 +84,15 @@ class SearXNG(OverHttp):
 
     def __init__(self, folder: Path) -> None:
         super().__init__(
-            "searxng",
+            searxng.SearXNG(SEARXNG_URL),
             {
                 "results": (200, "results.json", {}),
                 "empty": (200, "empty.json", {}),
                 "malformed_hit": (200, "malformed_hit.json", {}),
                 "long_hit": (200, "long_hit.json", {}),
+                "hostile": (200, "hostile.json", {}),
+                "page": (200, "json_off.html", {}),
+                "too_large": (200, b" " * (4 << 20) + b"{}", {}),
                 "rate_limited": (429, "json_off.html", {}),
                 "retry_after": (429, "json_off.html", {"retry-after": "120"}),
                 "quota": (200, "quota.json", {}),
@@ -164,7 +104,7 @@ class SearXNG(OverHttp):
                 "too_deep": (200, "too_deep.json", {}),
                 "truncated": (200, "truncated.json", {}),
                 "broken": (500, "garbage.json", {}),
-                "redirected": (302, "", {"location": "http://169.254.169.254/"}),
+                "redirected": (302, b"", {"location": "http://169.254.169.254/"}),
                 "redirect_followed": (200, "results.json", {"x-final-url": "http://searx.test:81/search"}),
             },
         )
@@ -252,4 +192,6 @@ async def _nothing_is_sent(request: HttpRequest) -> HttpResponse:
     raise AssertionError("ddgs sends by itself")
 
 
-ADAPTERS: tuple[type[DuckDuckGo] | type[SearXNG] | type[DdgsWorker], ...] = (DuckDuckGo, SearXNG, DdgsWorker)
+ADAPTERS: tuple[type[Adapter], ...] = (
+    DuckDuckGo, SearXNG, DdgsWorker, MediaWiki, Brave, Exa, Tavily, Linkup, Parallel,
+)  # fmt: skip

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
 from firsthand.errors import InvalidInput
 from firsthand.values import Query, TimeFilter
-from tests.web.search.adapters import ADAPTERS, Adapter
+from firsthand.web.search.facts import FACTS
+from tests.web.search.adapter import Adapter
+from tests.web.search.adapters import ADAPTERS
 
+UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e007f]")
 SECRET = "sk-live-5up3r53cr3t"
 LONG = (
     "Please tell me, as thoroughly as you possibly can and with everything that might matter, "
-    + "which of the many settings and options that people usually discuss in this context " * 28
+    + "which of the many settings and options that people usually discuss in this context " * 29
     + 'decides in PostgreSQL 17.2 whether "synchronous commit off" loses rows when pg_wal_flush fails in Reykjavík?'
 )
 
@@ -124,11 +129,14 @@ async def test_characters_that_no_wire_can_carry_are_left_out(adapter: Adapter) 
 
 
 async def test_a_long_query_is_cut_at_word_borders_and_keeps_what_names_the_subject(adapter: Adapter) -> None:
-    needs(adapter, "long_query" if "long_query" in adapter.not_possible else "results")
-    assert len(LONG) > 2400
-    await adapter.search(Query(LONG))
-    asked = adapter.asked_text()
-    assert len(asked) <= 499
+    needs(adapter, "results")
+    assert len(LONG) >= 2500
+    query = Query(LONG)
+    await adapter.search(query)
+    asked, facts = adapter.asked_text(), FACTS[adapter.name]
+    assert len(asked) <= facts.max_query_chars
+    assert facts.max_query_words is None or len(asked.split()) <= facts.max_query_words
+    assert query.text == LONG
     for name in ("PostgreSQL", "17.2", '"synchronous commit off"', "pg_wal_flush", "Reykjavík"):
         assert name in asked
     assert set(asked.replace('"', "").split()) <= set(LONG.replace('"', "").replace(",", "").replace("?", "").split())
@@ -160,3 +168,25 @@ async def test_a_query_that_asks_nothing_is_refused_before_the_provider_is_calle
     with pytest.raises(InvalidInput):
         await adapter.search(query)
     assert adapter.n_asked() == 0
+
+
+async def test_hostile_rows_leave_plain_words_and_web_addresses(adapter: Adapter) -> None:
+    needs(adapter, "hostile")
+    searched = await adapter.search(Query("how to install"))
+    assert searched.outcome == "ok" and len(searched.hits) >= 2
+    for hit in searched.hits:
+        assert hit.url.startswith(("http://", "https://")) and "@" not in hit.url.split("/")[2]
+        for words in (hit.title, hit.snippet):
+            assert "\n" not in words and not UNSEEN.search(words)
+    first = searched.hits[0]
+    assert (first.title, first.snippet) == (
+        "<script>alert(1)</script>evil[31m title", "abcde f <img src=x onerror=alert(1)>",
+    )  # fmt: skip
+
+
+async def test_dates_are_moments_with_a_zone(adapter: Adapter) -> None:
+    needs(adapter, "results")
+    searched = await adapter.search(Query("how to install"))
+    given = [hit.published_at for hit in searched.hits]
+    assert given[:5] == [None] * 5
+    assert given[5] is None or (given[5].date().isoformat(), given[5].utcoffset()) == ("2026-11-29", timedelta(0))

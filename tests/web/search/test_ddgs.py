@@ -17,7 +17,8 @@ from firsthand.errors import ProviderFailed
 from firsthand.values import Query, TimeFilter
 from firsthand.web.search import Ddgs
 from firsthand.web.search.ddgs import BACKENDS, FILTERING_BACKENDS
-from tests.web.search.adapters import DATA, worker_environment
+from tests.web.search.adapter import DATA
+from tests.web.search.adapters import worker_environment
 
 RESULTS = DATA / "ddgs" / "results.json"
 

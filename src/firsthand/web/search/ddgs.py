@@ -19,6 +19,7 @@ from firsthand.values import JsonValue, Query
 from firsthand.web.search.codec import Hits, Row, failure, hits_of
 from firsthand.web.search.facts import FACTS
 from firsthand.web.search.phrasing import REGIONS, applied_filter, shorten
+from firsthand.web.search.reading import text_of
 
 WORKER = Path(__file__).with_name("ddgs_worker.py")  # by path: as a module it would import all of this room first
 ENGINE_TIMEOUT_S = 5  # its own default for one service
@@ -93,7 +94,7 @@ class Ddgs:
         try:
             answer = json.loads(line)
             state, statuses, rows = answer["state"], answer["statuses"], answer.get("rows", [])
-            found = [Row(*row) for row in rows]
+            found = [Row(*map(text_of, row)) for row in rows]
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             raise failure(self.name, "provider_garbage", "its worker process ended without an answer.") from None
         if state == "ok":
