@@ -59,6 +59,7 @@ def test_the_day_of_a_page_is_a_moment_and_its_age_in_words_is_none() -> None:
         ("0, 1200", "1, 1419704", "provider_rate_limited", 1.0),
         ("1, 0", "1, 1419704", "provider_quota", 1419704.0),
         ("0, 0", "1, 1419704", "provider_quota", 1419704.0),
+        ("1, 1200", "1, 1419704", "provider_rate_limited", None),
         ("0", "soon", "provider_rate_limited", None),
         ("", "", "provider_rate_limited", None),
         ("0, " + "9" * 5000, "1, 2", "provider_rate_limited", None),

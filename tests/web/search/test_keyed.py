@@ -146,3 +146,8 @@ def test_the_worst_case_of_a_call_is_known_before_it_is_made(codec: Codec) -> No
     facts = FACTS[codec.name]
     assert facts.cost_microusd(10) == facts.price_microusd > 0
     assert facts.cost_microusd(1000) >= facts.price_microusd
+
+
+def test_a_category_is_sent_to_exa_in_its_own_word() -> None:
+    assert sent(Exa(KEY), Query("q", category="academic"))["category"] == "publication"
+    assert "category" not in sent(Exa(KEY), Query("q"))

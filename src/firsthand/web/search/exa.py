@@ -6,7 +6,7 @@ quotes from a page (``highlights``) is a snippet here and nothing more: a page i
 
 from __future__ import annotations
 
-from firsthand.values import HttpRequest, HttpResponse, JsonValue, Query
+from firsthand.values import Category, HttpRequest, HttpResponse, JsonValue, Query
 from firsthand.web.search.codec import (
     Hits,
     Row,
@@ -24,6 +24,7 @@ from firsthand.web.search.phrasing import Clock, applied_filter, shorten, since,
 from firsthand.web.search.reading import microusd
 
 URL = "https://api.exa.ai"
+_CATEGORIES: dict[Category, str] = {"news": "news", "academic": "publication"}
 
 
 class Exa:
@@ -51,6 +52,7 @@ class Exa:
             "type": "auto",
             "numResults": min(query.max_hits, self.max_hits),
             "contents": {"highlights": True},
+            "category": None if query.category is None else _CATEGORIES[query.category],
             "includeDomains": [*sites] or None,
             "startPublishedDate": None if day is None else f"{day}T00:00:00.000Z",
         }

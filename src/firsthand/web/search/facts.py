@@ -26,6 +26,7 @@ class EngineFacts:
     sites: Literal["operator", "field", "none"] = "none"  # how it is told ``site:host``; none: plain words only
     operators: tuple[str, ...] = ()  # of the query's text: what the provider documents
     time_filters: tuple[str, ...] = ()  # those it can really apply
+    categories: tuple[str, ...] = ()  # of ``values.Category``: those it has of its own
     has_language: bool = False
     has_region: bool = False  # a request of ours names one
     safe_search: str = ""  # what every request of ours asks for; empty: the provider has no such switch, or decides
@@ -85,6 +86,7 @@ _TABLE = (
         sites="operator",  # passed on to its engines
         operators=("quotes", "minus", "site"),
         time_filters=_DAYS,
+        categories=("news", "academic"),
         has_language=True,
     ),
     EngineFacts(
@@ -121,6 +123,7 @@ _TABLE = (
         max_query_chars=2_000,  # guess: no limit is documented; longer questions only blur the search
         sites="field",
         time_filters=_DAYS,
+        categories=("news", "academic"),
         price_microusd=7_000,
         extra_hit_microusd=1_000,
         price_source="exa.ai/docs/admin/pricing: $7 per 1,000 requests with up to 10 results, highlights included",
@@ -134,6 +137,7 @@ _TABLE = (
         max_query_chars=400,
         sites="field",
         time_filters=_DAYS,
+        categories=("news",),
         price_microusd=8_000,
         hits_in_price=20,
         price_source="docs.tavily.com, credits: a basic search is 1 credit, $0.008 as you go",
