@@ -16,6 +16,8 @@ from typing import Any
 
 from backports import zstd
 
+from tests.trust.pdfs import built
+
 GOOD_PAGE = b"<html><head><title>Good</title></head><body><p>A good page about the river Zambezi.</p></body></html>"
 brotli: Any = importlib.import_module("brotli")  # has no types
 PIECE = 1 << 20
@@ -43,7 +45,9 @@ Answer = Callable[[bytes, asyncio.StreamWriter], Awaitable[None]]
 
 
 @asynccontextmanager
-async def raw_server(answer: Answer, **options: Any) -> AsyncIterator[Served]:
+async def raw_server(
+    answer: Answer, *, host: str = "127.0.0.1", port: int = 0, **options: Any
+) -> AsyncIterator[Served]:
     """Serve every connection with *answer*, which gets the request's head and writes what it likes."""
     served = Served()
     tasks: set[asyncio.Task[None]] = set()
@@ -65,7 +69,7 @@ async def raw_server(answer: Answer, **options: Any) -> AsyncIterator[Served]:
         finally:
             tasks.discard(task)
 
-    server = await asyncio.start_server(serve, "127.0.0.1", 0, **options)
+    server = await asyncio.start_server(serve, host, port, **options)
     served.port = server.sockets[0].getsockname()[1]
     try:
         yield served
@@ -207,6 +211,8 @@ def recipe(body: Row) -> Iterator[bytes]:
     match body:
         case {"none": _}:
             return
+        case {"builder": _}:
+            yield built(body)
         case {"text": text, "charset": charset}:
             yield text.encode(charset)
         case {"hex": digits}:
