@@ -68,10 +68,11 @@ class Sites:
         n_bytes = 0 if is_known else len(reply.body)
         out.start(304 if is_known else reply.status, reply.content_type, n_bytes, headers)
         for n in range(0, len(sent), PIECE_BYTES):
-            out.write(sent[n : n + PIECE_BYTES])
-            if transfer_s:
+            if transfer_s:  # a piece is there when the time that it takes has passed
                 share = min(1.0, (n + PIECE_BYTES) / len(sent))
                 await until(here.start + delayed_s + latency_s + transfer_s * share)
+            out.write(sent[n : n + PIECE_BYTES])
+            await out.writer.drain()
         await out.end()
         return len(sent)
 
