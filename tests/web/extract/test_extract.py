@@ -60,7 +60,7 @@ def test_what_holds_no_text_is_unsupported(payload: bytes) -> None:
 
 
 def test_a_drawing_is_unsupported_whatever_its_text() -> None:
-    with pytest.raises(ExtractionFailed, match="neither HTML"):
+    with pytest.raises(ExtractionFailed, match="image/svg"):
         extract(b"<svg><text>Words.</text></svg>", url=URL, content_type="image/svg+xml")
 
 

@@ -79,8 +79,8 @@ def test_the_bytes_decide_not_the_header() -> None:
     [
         (pdf(PAGES, trailer=ENCRYPTED), "refused", "pdf_encrypted"),
         (pdf([[], []]), "unsupported", "pdf_scanned"),
-        (b"%PDF-1.7\nnothing", "failed", "pdf_broken"),
-        (pdf(PAGES)[:150], "failed", "pdf_broken"),
+        (b"%PDF-1.7\nnothing", "failed", "parse_error"),
+        (pdf(PAGES)[:150], "failed", "parse_error"),
     ],
 )
 def test_what_cannot_be_read_says_why(payload: bytes, outcome: str, code: str) -> None:

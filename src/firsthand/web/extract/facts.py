@@ -12,7 +12,7 @@ from firsthand.web.extract.drafts import prose
 
 _LD_CHARS = 500_000  # guess: longer linked data is a product catalogue
 _LD_NODES = 2_000  # visited at most, so nesting cannot cost more than this
-_MAX_LINKS = 20_000
+_MAX_LINKS = 2_000  # links_max of the hostile corpora's defaults
 _DATE = re.compile(
     r"(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})(?:[T ](\d{2}:\d{2}(?::\d{2})?(?:\.\d{1,9})?)\s?(Z|[+-]\d{2}:?\d{2})?)?"
 )
@@ -99,6 +99,11 @@ class Facts:
         absolute = _absolute(self.base, href)
         if absolute:
             self._links.setdefault(absolute)
+
+    @property
+    def links(self) -> tuple[str, ...]:
+        """The absolute addresses of the links, in order, each once."""
+        return tuple(self._links)
 
     def as_fields(self) -> dict[str, Any]:
         """The fields of a Text that these facts fill."""

@@ -17,7 +17,6 @@ from dataclasses import replace
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from firsthand.errors import ExtractionFailed
 from firsthand.values import Text
 from firsthand.web.extract import charset
 from firsthand.web.extract.drafts import Draft, assemble, code, prose
@@ -35,6 +34,7 @@ from firsthand.web.extract.elements import (
     zoned,
 )
 from firsthand.web.extract.facts import Facts
+from firsthand.web.extract.failure import unreadable
 from firsthand.web.extract.main import judge
 from firsthand.web.extract.nesting import bounded
 from firsthand.web.extract.seen import is_hidden
@@ -48,7 +48,8 @@ _APP_ROOT = re.compile(
     r"""<(?:div|app-root|main)[^>]{0,200}\bid\s?=\s?["']?(?:root|app|__next|__nuxt|application|react-root|gatsby|svelte)\b|<app-root"""
 )
 # In XHTML these hold nothing; an HTML parser would take the rest of the page for their content.
-_CLOSED_IN_XML = re.compile(r"<(script|style|title|textarea|iframe)\b([^<>]{0,2000})/>", re.IGNORECASE)
+_VOID = "area|base|br|col|embed|hr|img|input|link|meta|param|source|track|wbr"
+_CLOSED_IN_XML = re.compile(rf"<(?!(?:{_VOID})\b)([a-z][a-z0-9:-]{{0,40}})\b([^<>]{{0,2000}})/>", re.IGNORECASE)
 _ASKS_FOR_SCRIPT = re.compile(r"java\s?script", re.IGNORECASE)
 
 
@@ -66,11 +67,9 @@ def extract_html(payload: bytes, *, url: str, content_type: str | None = None) -
         walk = _with_noscript(parser, url, walk)
     drafts = walk.drafts
     if walk.n_chars < _SHELL_CHARS and walk.n_scripts and (not drafts or _is_shell(source, walk)):
-        raise ExtractionFailed("needs_javascript", "needs_javascript", "The page has no text until its scripts run.")
+        raise unreadable("needs_javascript", "The page has no text until its scripts run.")
     if not drafts:
-        raise ExtractionFailed(
-            "empty", "no_text", "The page has no text that a reader would see.", n_hidden=walk.n_hidden
-        )
+        raise unreadable("no_text", "The page has no text that a reader would see.", n_hidden=walk.n_hidden)
     judge(drafts)
     body, blocks = assemble(drafts)
     return Text(
@@ -82,6 +81,13 @@ def extract_html(payload: bytes, *, url: str, content_type: str | None = None) -
         n_hidden=walk.n_hidden,
         **walk.facts.as_fields(),
     )
+
+
+def read_fragment(source: str, url: str) -> tuple[list[Draft], tuple[str, ...]]:
+    """The blocks and the links of a piece of HTML, such as the content of a feed's entry."""
+    walk = _Walk(url)
+    walk.run(LexborHTMLParser(bounded(source)).root)
+    return walk.drafts, walk.facts.links
 
 
 def _with_noscript(parser: LexborHTMLParser, url: str, walk: _Walk) -> _Walk:

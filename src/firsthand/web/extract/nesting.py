@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 
-from firsthand.errors import ExtractionFailed
+from firsthand.web.extract.failure import unreadable
 
 MAX_DEPTH = 512  # browsers stop there as well
 MAX_ATTRIBUTES = 2000  # of one tag; a guess no real page comes near
@@ -96,10 +96,10 @@ def _shortened(found: re.Match[str]) -> str:
     for number, attribute in enumerate(_ONE_ATTRIBUTE.finditer(tag)):
         if number == MAX_ATTRIBUTES:
             if "</" in tag[attribute.start() :]:  # a "<" in a script reads like a tag, and its end must stay
-                raise ExtractionFailed("failed", "too_complex", "A tag of the page has too many attributes to be read.")
+                raise unreadable("parse_limit", "A tag of the page has too many attributes to be read.")
             return tag[: attribute.start()]
     if ("-->" in tag or "</" in tag) and len(tag.split()) > MAX_ATTRIBUTES:  # began in a comment, swallowed tags
-        raise ExtractionFailed("failed", "too_complex", "A tag of the page has too many attributes to be read.")
+        raise unreadable("parse_limit", "A tag of the page has too many attributes to be read.")
     return tag
 
 

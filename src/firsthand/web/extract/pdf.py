@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from firsthand.errors import ExtractionFailed
 from firsthand.values import Text
 from firsthand.web.extract.drafts import Draft, assemble, prose
 from firsthand.web.extract.facts import iso_date
+from firsthand.web.extract.failure import unreadable
 
 MAX_PAGES = 2000  # a guess that holds every manual measured; the rest of a longer file is not read
 _MAX_CHARS = 20_000_000  # guess: a PDF of 2,000 pages has 6 million characters
@@ -31,23 +31,21 @@ def extract_pdf(payload: bytes) -> Text:
         document = pdfium.PdfDocument(payload[max(start, 0) :])
     except pdfium.PdfiumError as error:
         if getattr(error, "err_code", None) == _PASSWORD_ERROR or "password" in str(error).lower():
-            raise ExtractionFailed(
-                "refused", "pdf_encrypted", "The PDF is encrypted and cannot be read without its password."
+            raise unreadable(
+                "pdf_encrypted", "The PDF is encrypted and cannot be read without its password."
             ) from error
-        raise ExtractionFailed("failed", "pdf_broken", "The PDF is damaged and cannot be opened.") from error
+        raise unreadable("parse_error", "The PDF is damaged and cannot be opened.") from error
     try:
         drafts, n_pages, n_failed = _read(document, pdfium)
         facts = document.get_metadata_dict()
     except pdfium.PdfiumError as error:
-        raise ExtractionFailed("failed", "pdf_broken", "The PDF is damaged and cannot be read.") from error
+        raise unreadable("parse_error", "The PDF is damaged and cannot be read.") from error
     finally:
         document.close()
     if not drafts:
         if n_failed == n_pages:
-            raise ExtractionFailed("failed", "pdf_broken", "The PDF has no page that can be read.", n_pages=n_pages)
-        raise ExtractionFailed(
-            "unsupported", "pdf_scanned", "The PDF holds pictures of text, not text.", n_pages=n_pages
-        )
+            raise unreadable("parse_error", "The PDF has no page that can be read.", n_pages=n_pages)
+        raise unreadable("pdf_scanned", "The PDF holds pictures of text, not text.", n_pages=n_pages)
     body, blocks = assemble(drafts)
     return Text(
         body=body,

@@ -1,16 +1,20 @@
-"""Plain text, Markdown and JSON to blocks: paragraphs between blank lines, code where lines must stay lines."""
+"""Plain text and Markdown to blocks: paragraphs between blank lines, code where lines must stay lines.
+
+Markdown is kept as its author wrote it, marks and all, and not as some renderer would show it: a quote must stand in the
+file, letter by letter, where anybody can look it up. Headings, list items and code lose only the marks at their ends.
+"""
 
 from __future__ import annotations
 
-import json
 import re
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from firsthand.errors import ExtractionFailed
 from firsthand.values import Text
 from firsthand.web.extract import charset
 from firsthand.web.extract.drafts import Draft, assemble, code, prose
+from firsthand.web.extract.facts import Facts, iso_date
+from firsthand.web.extract.failure import unreadable
 
 _HEADING = re.compile(r"(#{1,6})[ \t]+(.+?)[ \t#]*$")
 _ITEM = re.compile(r"([ \t]*)((?:[-*+•]|o(?=  ))[ \t]+(?=\S))?(?(2)|\d{1,3}[.)][ \t]+\S)")
@@ -22,11 +26,18 @@ _ROW = re.compile(r"[ \t]*\|.*\|[ \t]*$")
 _ROW_RULE = re.compile(r"[ \t|:+-]+$")
 _UNDERLINE = re.compile(r"(=+|-+|~+|\*+)[ \t]*$")
 _DRAWN = re.compile(r"[|+_=<>{}\\/-]{3,}|\+-|\s{4,}\S")
+# Bounded, without nested repetition.
+_FRONT_MATTER = re.compile(r"---[ \t]*\n((?:[^\n]{0,2000}\n){1,200}?)(?:---|\.\.\.)[ \t]*(?:\n|$)")
+_FACT = re.compile(r"^(title|date|author|updated|lastmod):[ \t]*(\S[^\n]{0,300})", re.IGNORECASE | re.MULTILINE)
+_LINK = re.compile(
+    r"\]\([ ]?<?(https?://[^\s()<>]{1,2000}|[^\s()<>:]{1,500})|^[ ]{0,3}\[[^\]\n]{1,200}\]:[ \t]?(\S{1,2000})",
+    re.MULTILINE,
+)
 _UNREADABLE_SHARE = 0.1  # guess: text with more control or replacement characters than this is no text
 
 
-def extract_text(payload: bytes, *, url: str, content_type: str | None = None) -> Text:
-    """The text of a plain text, Markdown or JSON payload. Raises ExtractionFailed ``empty`` or ``unsupported``."""
+def extract_text(payload: bytes, *, url: str, content_type: str | None = None, is_markdown: bool = False) -> Text:
+    """The text of a plain text or Markdown payload. Raises ExtractionFailed ``no_text`` or ``unsupported_type``."""
     decoded = charset.decode(payload, content_type=content_type)
     source = decoded.text.replace("\r\n", "\n").replace("\r", "\n").replace("\f", "\n\n")
     sample = source[:20_000]
@@ -34,48 +45,57 @@ def extract_text(payload: bytes, *, url: str, content_type: str | None = None) -
         1 for sign in sample if (sign < " " and sign not in "\n\t\x1b") or sign == "\ufffd" or "\x7f" <= sign <= "\x84"
     )
     if n_odd > _UNREADABLE_SHARE * max(1, len(sample)):
-        raise ExtractionFailed("unsupported", "unsupported_type", "The payload is neither HTML, plain text nor PDF.")
-    declared = (content_type or "").partition(";")[0].strip().lower()
-    if _is_json(source, declared):
-        drafts, media_type = [Draft("code", text) for text in (code(source),) if text], "application/json"
-    else:
-        path = url.partition("?")[0].partition("#")[0].lower()
-        is_markdown = declared == "text/markdown" or path.endswith((".md", ".markdown"))
-        drafts, media_type = list(_drafts(source, is_markdown)), "text/markdown" if is_markdown else "text/plain"
+        raise unreadable("unsupported_type", "The payload is neither HTML, plain text nor PDF.")
+    facts: dict[str, str] = {}
+    drafts: list[Draft] = []
+    if is_markdown:
+        facts, head, source = _front_matter(source)
+        drafts += [Draft("code", text) for text in (code(head),) if text]
+    n_head = len(drafts)
+    drafts += _drafts(source, is_markdown)
     if not drafts:
-        raise ExtractionFailed("empty", "no_text", "The file has no text.")
+        raise unreadable("no_text", "The file has no text.")
     body, blocks = assemble(drafts)
     return Text(
         body=body,
         blocks=blocks,
-        media_type=media_type,
+        media_type="text/markdown" if is_markdown else "text/plain",
         charset=decoded.chosen,
         declared_charset=decoded.declared,
-        title=_title(drafts, media_type),
+        title=facts.get("title") or _title(drafts[n_head:], is_markdown),
+        author=facts.get("author"),
+        published_at=iso_date(facts.get("date", "")),
+        modified_at=iso_date(facts.get("updated", "") or facts.get("lastmod", "")),
+        links=tuple(_links(source, url)) if is_markdown else (),
     )
 
 
-def _title(drafts: list[Draft], media_type: str) -> str:
+def _front_matter(source: str) -> tuple[dict[str, str], str, str]:
+    """The facts in the YAML that a Markdown file may begin with, that YAML with its fences, and the rest."""
+    found = _FRONT_MATTER.match(source)
+    if found is None:
+        return {}, "", source
+    facts = {key.lower(): prose(value.strip("\"' "))[:300] for key, value in _FACT.findall(found[1])}
+    return facts, found[0], source[found.end() :]
+
+
+def _links(source: str, url: str) -> Iterator[str]:
+    """The absolute addresses of a Markdown file's links, each once."""
+    facts = Facts(url)
+    for found in _LINK.finditer(source):
+        facts.add_link(found[1] or found[2])
+    yield from facts.links
+
+
+def _title(drafts: Sequence[Draft], is_markdown: bool) -> str:
     """The first heading of a Markdown file; in plain text the short line that stands before the first heading."""
     lines: list[str] = []
     for draft in drafts[:20]:
         if draft.kind == "heading":
-            return (draft.text if media_type == "text/markdown" or not lines else lines[-1])[:300]
+            return (draft.text if is_markdown or not lines else lines[-1])[:300]
         if draft.kind == "paragraph" and len(draft.text) < 100:
             lines.append(draft.text)
-    return lines[0] if lines and media_type == "text/plain" and drafts[0].text == lines[0] else ""
-
-
-def _is_json(source: str, declared: str) -> bool:
-    if declared == "application/json" or declared.endswith("+json"):
-        return True
-    if source.lstrip("\ufeff \n\t")[:1] not in ("{", "["):
-        return False
-    try:
-        json.loads(source)
-    except (ValueError, RecursionError):
-        return False
-    return True
+    return lines[0] if lines and not is_markdown and drafts[0].text == lines[0] else ""
 
 
 def _drafts(source: str, is_markdown: bool) -> Iterator[Draft]:
@@ -134,8 +154,10 @@ def _of_chunk(lines: list[str], is_fenced: bool, is_markdown: bool) -> Iterator[
         lines = lines[n_lines:]
     if not lines:
         return
-    if is_markdown and len(lines) > 1 and all(_ROW.match(line) for line in lines):
+    if is_markdown and len(lines) > 1 and _is_table(lines):
         yield from _rows(lines)
+    elif is_markdown and all(line.lstrip().startswith(">") for line in lines):
+        yield Draft("quote", prose("\n".join(lines)))
     elif _ITEM.match(lines[0]):
         yield from _items(lines if is_markdown else textwrap.dedent("\n".join(lines)).split("\n"))
     elif _is_code(lines, is_markdown):
@@ -175,6 +197,15 @@ def _items(lines: list[str]) -> Iterator[Draft]:
             line = line[found.end(2) :] if found[2] else line
         if line is not None:
             current.append(line)
+
+
+def _is_table(lines: list[str]) -> bool:
+    """Whether all lines have bars at their ends, or the second rules off a header of as many columns."""
+    if all(_ROW.match(line) for line in lines):
+        return True
+    rule = lines[1].strip().strip("|")
+    is_rule = "|" in rule and "-" in rule and _ROW_RULE.match(rule) is not None
+    return is_rule and all(line.strip().strip("|").count("|") >= rule.count("|") for line in lines)
 
 
 def _rows(lines: list[str]) -> Iterator[Draft]:
