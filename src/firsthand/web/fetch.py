@@ -72,6 +72,7 @@ class Allowance:
     policy: Policy | None = None  # None: the fetcher's own
     kept: Kept | None = None  # None: every page is asked for as if it had never been seen
     patience_s: float = PATIENCE_S  # how long one fetch waits because a host asked for it
+    n_sent: int = 0  # requests that were sent under it
     shut: dict[str, FetchFailed] = field(default_factory=dict)
 
 
@@ -127,7 +128,7 @@ class Fetcher:
         else:
             reply.check_status(response)
             reply.check_type(response)
-            reply.check_walls(response)
+            reply.check_walls(response, asked=url)
             headers, payload, validator = dict(response.headers), response.body, ""
         return Page(
             requested_url=url,
@@ -149,8 +150,9 @@ class Fetcher:
         host = target.authority
         if visit.allowance.ceiling is not None:
             visit.allowance.ceiling.check()  # before anybody waits for a turn that cannot be used
-        delay_s = await self._permitted(target, visit) if use_robots else 0.0
+        # Before its robots file is asked for: a refused address is said to be that, not a site whose file cannot be had.
         admitted = await self._transport.gate.admit(target, self._policy_of(visit.allowance), visit.known)
+        delay_s = await self._permitted(target, visit) if use_robots else 0.0
         is_retry = False
         while True:
             at_once = host == visit.last_host and not is_retry
@@ -235,6 +237,7 @@ class Fetcher:
             raise reply.failed("timeout", "The redirects and retries of this address took too long.")
         if visit.allowance.ceiling is not None:
             visit.allowance.ceiling.spend()
+        visit.allowance.n_sent += 1
         request = HttpRequest("GET", admitted.target.url, headers)
         began = self._clock()
         try:
@@ -291,7 +294,7 @@ def _check_page_head(status: int, head: Mapping[str, str]) -> None:
 def _cut_page(status: int) -> int | None:
     if status in reply.WHOLE:
         return None
-    return 0 if status < 400 else ERROR_PAGE_BYTES
+    return ERROR_PAGE_BYTES if status >= 400 or status == 202 else 0  # 202: some guards answer so
 
 
 _PAGE = Reading(_check_page_head, _cut_page)
