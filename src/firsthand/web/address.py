@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from dataclasses import dataclass
+from functools import lru_cache
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 
 import ada_url
@@ -23,7 +24,11 @@ DEFAULT_PORTS = {"http": 80, "https": 443}
 HOST_MAX_CHARS = 253  # RFC 1035, section 2.3.4
 _TRIMMED = "".join(map(chr, range(0x21)))  # what the URL standard strips from both ends
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*(?=:)")
-_LABEL = re.compile(r"[a-z0-9_\-]{1,63}")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+_UP_TO_QUERY = re.compile(r"[^?#]*")
+_AUTHORITY = re.compile(r"[^/?#]*")
+_NAME = re.compile(r"(?:[a-z0-9_\-]{1,63}\.)*[a-z0-9_\-]{1,63}")  # a dot is no part of a label: cannot run away
+_LONE_IDN_LABEL = re.compile(r"xn--[A-Za-z0-9\-]*")
 _DOTTED = re.compile(r"(?:(?:0|[1-9][0-9]{0,2})\.){3}(?:0|[1-9][0-9]{0,2})")
 _NAT64 = IPv6Network("64:ff9b::/96")
 _NAT64_LOCAL = IPv6Network("64:ff9b:1::/48")
@@ -94,10 +99,10 @@ def judge_answer(address: str, target: Target, policy: Policy) -> None:
     Raises: AddressRefused (``address``); its message does not name the address.
     """
     try:
-        ip = ip_address(address)
+        standing = _standing(address)
     except ValueError as error:
         raise _refused("address", "resolves to something that is no address") from error
-    if not _is_permitted(ip, target, policy):
+    if not _is_permitted(standing, target, policy):
         raise _refused("address", "leads to a private, reserved or refused network address")
 
 
@@ -108,8 +113,7 @@ def follow(location: str, base: Target, policy: Policy) -> Target:
     """
     location = location.strip(_TRIMMED)
     _check_characters(location)
-    path = re.split(r"[?#]", location, maxsplit=1)[0]
-    if "\\" in path:
+    if _has_backslash(location, 0):
         raise _refused("backslash", "contains a backslash")
     if _SCHEME.match(location):
         target = judge(location, policy)
@@ -177,14 +181,14 @@ def _parse(url: str, schemes: frozenset[str]) -> Target:
     match = _SCHEME.match(url)
     if match is None:
         raise _refused("syntax", "has no scheme")
-    scheme, rest = match[0].lower(), url[match.end() :]
+    scheme, at = match[0].lower(), match.end() + 3  # at: behind "://"
     if scheme not in schemes:
         raise _refused("scheme", "is not http or https")
-    if not rest.startswith("://") or rest[3:4] in ("", "/", "\\", "?", "#"):
+    if not url.startswith("://", match.end()) or url[at : at + 1] in ("", "/", "\\", "?", "#"):
         raise _refused("syntax", "has no host after two slashes")
-    if "\\" in re.split(r"[?#]", rest, maxsplit=1)[0]:
+    if _has_backslash(url, at):
         raise _refused("backslash", "contains a backslash")
-    authority = re.split(r"[/?#]", rest[3:], maxsplit=1)[0]
+    authority = _matched(_AUTHORITY, url, at)
     if "@" in authority:
         raise _refused("userinfo", "carries a user name or a password")
     host_text, port_text = _split_port(authority)
@@ -193,8 +197,19 @@ def _parse(url: str, schemes: frozenset[str]) -> Target:
     return _parse_host(url, scheme, host_text)
 
 
+def _has_backslash(url: str, at: int) -> bool:
+    """Whether one stands between *at* and the query, where programs disagree about it."""
+    return "\\" in url and "\\" in _matched(_UP_TO_QUERY, url, at)
+
+
+def _matched(pattern: re.Pattern[str], text: str, at: int) -> str:
+    """What *pattern*, which matches anything, takes from *at*."""
+    match = pattern.match(text, at)
+    return match[0] if match is not None else ""
+
+
 def _check_characters(url: str) -> None:
-    if any(ord(c) < 0x20 or ord(c) == 0x7F for c in url):
+    if _CONTROL.search(url):
         raise _refused("control", "contains a control character")
 
 
@@ -218,23 +233,35 @@ def _parse_host(url: str, scheme: str, written: str) -> Target:
     bare = written.removesuffix(".")
     if not bare or "%" in written:
         raise _refused("host-form", "has an empty or percent-encoded host")
-    if re.fullmatch(r"xn--[A-Za-z0-9\-]*", bare):
+    if _LONE_IDN_LABEL.fullmatch(bare):
         raise _refused("host-name", "has a host of one label, which only an inner network knows")
     try:
-        parsed = ada_url.URL(url)
+        href, host, port_text = _read(url)
     except ValueError as error:
         raise _refused("host-form", "has a host that is not a valid name or address") from error
-    parsed.hash = ""
-    host = parsed.hostname.removesuffix(".")
     is_literal = host.startswith("[") or _DOTTED.fullmatch(host) is not None
     if not is_literal:
         _check_name_form(host)
-    if host != parsed.hostname:
-        parsed.hostname = host
-    port = int(parsed.port) if parsed.port else DEFAULT_PORTS.get(scheme, 0)
+    port = int(port_text) if port_text else DEFAULT_PORTS.get(scheme, 0)
     if is_literal and not host.startswith("["):
         _check_written_ipv4(bare, host)
-    return Target(parsed.href, scheme, host.strip("[]"), port, is_literal)
+    return Target(href, scheme, host.strip("[]"), port, is_literal)
+
+
+def _read(url: str) -> tuple[str, str, str]:
+    """Address, host and port as the URL standard reads them, without fragment and root dot.
+
+    Raises: ValueError if it is no address.
+    """
+    parts = ada_url.parse_url(url, ("href", "hostname", "port"))
+    host = parts["hostname"].removesuffix(".")
+    if "#" not in url and host == parts["hostname"]:
+        return parts["href"], host, parts["port"]
+    parsed = ada_url.URL(url)  # can be changed, and costs twice as much
+    parsed.hash = ""
+    if host != parts["hostname"]:
+        parsed.hostname = host
+    return parsed.href, host, parsed.port
 
 
 def _check_written_ipv4(written: str, host: str) -> None:
@@ -247,10 +274,11 @@ def _check_written_ipv4(written: str, host: str) -> None:
 
 
 def _check_name_form(host: str) -> None:
-    labels = host.split(".")
-    if len(host) > HOST_MAX_CHARS or not all(_LABEL.fullmatch(label) for label in labels):
+    if len(host) > HOST_MAX_CHARS or not _NAME.fullmatch(host):
         raise _refused("host-form", "has a host that is not a valid name")
-    for label in labels:
+    if "xn--" not in host:
+        return
+    for label in host.split("."):
         if label.startswith("xn--"):
             try:
                 shown = label[4:].encode("ascii").decode("punycode")
@@ -284,17 +312,35 @@ def _join(base: str, location: str) -> str:
 # -- Network addresses
 
 
-def _is_permitted(ip: IPv4Address | IPv6Address, target: Target, policy: Policy) -> bool:
-    faces = [ip, *_embedded_ipv4(ip)]
-    if any(_is_never(face) for face in faces):
+@dataclass(frozen=True, slots=True)
+class _Standing:
+    """What is true of an address whatever the policy: worked out once, for the same few are judged again and again."""
+
+    ip: IPv4Address | IPv6Address
+    is_never: bool
+    is_public: bool
+    is_public_within: bool  # the same of every IPv4 address that it embeds
+
+
+@lru_cache(maxsize=4096)
+def _standing(address: str) -> _Standing:
+    ip = ip_address(address)
+    embedded = _embedded_ipv4(ip)
+    is_never = any(_is_never(face) for face in (ip, *embedded))
+    return _Standing(ip, is_never, _is_public(ip), all(_is_public(face) for face in embedded))
+
+
+def _is_permitted(standing: _Standing, target: Target, policy: Policy) -> bool:
+    ip = standing.ip
+    if standing.is_never:
         return False
-    if (str(ip), target.port) in policy.own or any(_within(ip, block) for block in policy.deny_ranges):
+    if (policy.own and (str(ip), target.port) in policy.own) or any(_within(ip, block) for block in policy.deny_ranges):
         return False
     if (target.host, target.port) in policy.allow_private or any(_within(ip, block) for block in policy.allow_ranges):
         return True
     if policy.nat64 and ip in _NAT64:
-        return all(_is_public(face) for face in faces[1:])
-    return _is_public(ip)
+        return standing.is_public_within
+    return standing.is_public
 
 
 def _is_public(ip: IPv4Address | IPv6Address) -> bool:

@@ -232,7 +232,9 @@ def _decoded(value: bytes) -> str:
 def _shown(head: Mapping[str, str]) -> dict[str, str]:
     """What leaves this module: no cookies, no credentials, and no control character that a terminal would obey."""
     return {
-        name: value if name == "location" else "".join(c for c in value if c >= " " and c != "\x7f")
+        name: value
+        if name == "location" or value.isprintable()
+        else "".join(c for c in value if c >= " " and c != "\x7f")
         for name, value in head.items()
         if name not in _DROPPED
     }

@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 import zlib
 from collections.abc import Iterable, Iterator
+from functools import cache
 from typing import Any, Protocol
 
 from firsthand.errors import FetchFailed
@@ -241,11 +242,13 @@ def _optional(name: str) -> Any:
         return None
 
 
+@cache  # a module that is not there would be looked for on the disk again and again
 def _brotli() -> Any:
     module = _optional("brotli")
     return module if hasattr(getattr(module, "Decompressor", None), "can_accept_more_data") else None  # 1.2: bounded
 
 
+@cache
 def _zstd() -> Any:
     return _optional("compression.zstd") or _optional("backports.zstd")
 

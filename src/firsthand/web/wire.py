@@ -7,6 +7,8 @@ Source: RFC 9112, sections 6 and 7.
 
 from __future__ import annotations
 
+import re
+
 from firsthand.web.limits import LIMITS, Limits
 from firsthand.web.reply import failed
 
@@ -14,6 +16,7 @@ INTERIM_MAX = 10
 CHUNK_LINE_MAX = 4096  # a size and its extensions; nobody sends extensions, 1 MiB of them is an attack
 _HEAD, _LENGTH, _CHUNK_LINE, _CHUNK, _TRAILERS, _TO_THE_END, _DONE = range(7)
 _BODILESS = (b"101", b"204", b"304")
+_HEAD_END = re.compile(rb"\n\r?\n")
 
 
 class Framing:
@@ -31,10 +34,18 @@ class Framing:
 
         Raises: FetchFailed (``bad_response``) past a limit.
         """
-        at = 0
+        at = self._whole_head(data) if self._state == _HEAD and not self._line else 0
         while at < len(data) and self._state != _DONE:
             at = self._step(data, at)
         return data[:at]
+
+    def _whole_head(self, data: bytes) -> int:
+        """Where a head ends that stands whole at the start of *data*, as most do; 0 leaves it to be read by lines."""
+        end = _HEAD_END.search(data, 0, self._limits.head_bytes) if data.startswith(b"HTTP/") else None
+        if end is None:
+            return 0
+        self._begin_body(data[: end.end()])
+        return end.end()
 
     def _step(self, data: bytes, at: int) -> int:
         if self._state in (_LENGTH, _CHUNK):
@@ -79,18 +90,19 @@ class Framing:
             self._state, self._left = _CHUNK, size + 2
 
     def _begin_body(self, head: bytes) -> None:
-        first, *lines = head.split(b"\n")
+        first, *lines = head.lower().split(b"\n")
         status = first.split(b" ", 2)[1][:3] if b" " in first else b""
         if status.startswith(b"1") and status != b"101":
             self._n_interim += 1
             if self._n_interim > INTERIM_MAX:
                 raise failed("bad_response", "The server sends interim answers without end.")
             return
-        fields = [(name.strip().lower(), value.strip()) for name, _, value in (line.partition(b":") for line in lines)]
+        named = [line.partition(b":") for line in lines if b"-length" in line or b"-encoding" in line]
+        fields = [(name.strip(), value.strip()) for name, _, value in named]
         lengths = {value for name, value in fields if name == b"content-length"}
         if status in _BODILESS:
             self._state = _DONE
-        elif any(name == b"transfer-encoding" and b"chunked" in value.lower() for name, value in fields):
+        elif any(name == b"transfer-encoding" and b"chunked" in value for name, value in fields):
             self._state = _CHUNK_LINE
         elif len(lengths) == 1 and (length := next(iter(lengths))).isdigit():
             self._left = int(length[:20])
