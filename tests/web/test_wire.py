@@ -18,6 +18,7 @@ RESPONSES = [
     b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\nA;x=y\r\n0123456789\r\n0\r\n\r\n",
     b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n1\r\na\r\n0\r\nx-trailer: 1\r\nset-cookie: a\r\n\r\n",
     b"HTTP/1.1 200 OK\ncontent-length: 2\n\nhi",
+    b"\r\n\nHTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nhi",
 ]
 
 

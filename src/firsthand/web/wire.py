@@ -68,12 +68,14 @@ class Framing:
     def _end_line(self) -> None:
         if self._state == _CHUNK_LINE:
             self._begin_chunk(bytes(self._line))
+        elif self._state == _HEAD and not self._line.strip(b"\r\n"):
+            return  # the parser passes over empty lines before a head, so they are no head
         elif not self._line.endswith((b"\n\r\n", b"\n\n")) and self._line.strip(b"\r\n"):
             return  # head and trailers go on until an empty line
         elif self._state == _TRAILERS:
             self._state = _DONE
         else:
-            self._begin_body(bytes(self._line))
+            self._begin_body(bytes(self._line.lstrip(b"\r\n")))
         self._line.clear()
 
     def _begin_chunk(self, line: bytes) -> None:
