@@ -24,7 +24,6 @@ LONG_RUN = re.compile(
 )  # 40: sentences and headlines, not menus; one class, one repetition: each character is looked at once for each ">"
 _TAG = re.compile(r"<(?:(/?)([a-z][a-z0-9]*)|[!?])")
 _UNSEEN = re.compile(r"<(script|style|noscript|template|svg)\b")
-_LINE = re.compile(r"\s+")
 _INLINE = frozenset(
     [
         "a",
@@ -262,7 +261,7 @@ class _Skimmer:
 
 
 def _folded(text: str) -> str:
-    return _LINE.sub(" ", text).strip().lower().replace("’", "'")
+    return " ".join(text.split()).lower().replace("’", "'")
 
 
 def _text_of(source: str) -> str:
