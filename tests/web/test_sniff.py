@@ -60,6 +60,7 @@ def test_a_page_about_pdf_is_no_pdf() -> None:
         (b"<urlset><url/></urlset>", "application/xml", "xml", "application/xml"),
         (b"<?xml version='1.0'?><book/>", "text/plain", "xml", "application/xml"),
         (b"<svg><text>Words.</text></svg>", "image/svg+xml", "other", "image/svg+xml"),
+        (b"<svg></svg><p>Words.</p>", "text/html", "html", "text/html"),
         (b'{"a": 1}', None, "json", "application/json"),
         (b'{"a": 1}', "application/problem+json", "json", "application/json"),
         (b'{"a": 1}', "text/plain", "text", "text/plain"),

@@ -174,7 +174,7 @@ def _by_markup(start: bytes, declared: str) -> Found | None:
     root = _root(start) if is_xml or start[:1] == b"<" else b""
     if root in _FEED_ROOTS and (is_xml or root != b"feed" or b"xmlns" in start[:500]):
         return Found("feed", declared if declared.endswith("+xml") else _FEED_TYPE[root])
-    if root == b"svg":
+    if root == b"svg" and declared not in _HTML_TYPES:
         return Found("other", "image/svg+xml")
     if is_xml or root in _PLAIN_XML_ROOTS:
         if root == b"html" or declared in _HTML_TYPES:

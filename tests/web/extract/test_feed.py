@@ -89,6 +89,7 @@ def test_other_xml_gives_its_text_and_a_site_map_its_links() -> None:
     assert [words for _, _, words in said(book)] == ["Tides", "It rises twice."]
     urls = "".join(f"<url><loc>https://news.example/{number}</loc></url>" for number in range(3))
     sitemap = read(f"<urlset>{urls}</urlset>", "application/xml")
+    assert [(kind, words.count("\n")) for kind, _, words in said(sitemap)] == [("code", 2)]
     assert sitemap.links == tuple(f"https://news.example/{number}" for number in range(3))
 
 

@@ -10,6 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from firsthand.values import Block, BlockKind, Span
+from firsthand.web.extract.failure import unreadable
+
+MAX_BLOCKS = 100_000  # guess: a manual of 2,000 pages has 60,000; handing over more would hold up the whole process
 
 # Soft hyphen, zero-width space, word joiner, byte order mark: seen by no reader. The joiners U+200C and U+200D stay,
 # they change what a reader of Persian, Hindi or emoji sees.
@@ -64,12 +67,16 @@ def code(raw: str) -> str:
 def assemble(drafts: Sequence[Draft]) -> tuple[str, tuple[Block, ...]]:
     """One body and its blocks, in order. Units of one list or table stand on lines of their own, others apart.
 
+    Raises: ExtractionFailed ``parse_limit`` for more than MAX_BLOCKS.
     Three line breaks stand where words of the page were left out: a span across fewer is as the page has it.
     """
     parts: list[str] = []
     blocks: list[Block] = []
     position = 0
     before: Draft | None = None
+    if len(drafts) > MAX_BLOCKS:
+        message = f"The page has {len(drafts):,} blocks of text; {MAX_BLOCKS:,} are read."
+        raise unreadable("parse_limit", message, limit_kind="blocks")
     for draft in drafts:
         if before is not None:
             together = (

@@ -32,6 +32,8 @@ _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct",
 
 _PLAIN_PREFIXES = frozenset({"", "atom", "a", "rss", "a10"})
 _FEEDS = frozenset({"rss", "feed", "rdf"})
+_SITE_MAPS = frozenset({"urlset", "sitemapindex"})
+_MAP_LINES = 100  # of a site map in one block; a guess
 _ENTRIES = frozenset({"item", "entry"})
 _DATES = ("pubdate", "published", "dc:date", "issued", "updated", "modified", "lastbuilddate")
 _WORDS = ("content:encoded", "content", "description", "summary", "subtitle", "tagline")
@@ -69,7 +71,7 @@ def extract_xml(payload: bytes, *, url: str, content_type: str | None = None, me
     if reader.root in _FEEDS:
         drafts = list(_feed_drafts(reader.feed, reader.entries, facts))
     else:
-        drafts = [Draft("paragraph", text) for raw in reader.runs if (text := prose(raw))]
+        drafts = _other_drafts(reader)
         for link in reader.locations:
             facts.add_link(link)
     if not drafts:
@@ -206,6 +208,14 @@ def _key(name: str) -> str:
     """An element's name in lower case; its prefix stays where it tells two elements apart."""
     prefix, _, local = name.rpartition(":")
     return (local if prefix.lower() in _PLAIN_PREFIXES else name).lower()
+
+
+def _other_drafts(reader: _Reader) -> list[Draft]:
+    """The text of a document that is no feed: a site map as its lines, others a paragraph for each run of text."""
+    runs = [text for raw in reader.runs if (text := prose(raw))]
+    if reader.root not in _SITE_MAPS:
+        return [Draft("paragraph", text) for text in runs]
+    return [Draft("code", "\n".join(runs[at : at + _MAP_LINES])) for at in range(0, len(runs), _MAP_LINES)]
 
 
 def _feed_drafts(feed: _Entry, entries: list[_Entry], facts: Facts) -> Iterator[Draft]:

@@ -12,6 +12,7 @@ import re
 
 from firsthand.web.extract.failure import unreadable
 
+MAX_TAGS = 600_000  # guess: a manual of 10 MB has 400,000; so many take 2 s (2026-11-30)
 MAX_DEPTH = 512  # browsers stop there as well
 MAX_ATTRIBUTES = 2000  # of one tag; a guess no real page comes near
 MAX_FORMATS = 16  # formatting elements open at once; a guess, and only their names are lost beyond it
@@ -68,6 +69,7 @@ _TAG = re.compile(r"<(/?)([a-zA-Z][^\s/><]{0,40})")
 _ATTRIBUTE = r"""[^\s/>=][^\s/>=]*+(?:\s*+=\s*+(?:"[^"]*+"|'[^']*+'|[^\s>"'][^\s>]*+)?+)?+"""
 _START_TAG = re.compile(rf"<[a-zA-Z][^\s/>]*+(?:[\s/]++|{_ATTRIBUTE}|=)*+")
 _ONE_ATTRIBUTE = re.compile(_ATTRIBUTE)
+_TAG_START = re.compile("<[a-zA-Z]")
 _LONG_TAG_CHARS = 2 * MAX_ATTRIBUTES
 
 
@@ -75,8 +77,11 @@ def bounded(source: str) -> str:
     """*source* as it may be parsed; most pages are returned as they are.
 
     Elements deeper than MAX_DEPTH become breaks, attributes beyond MAX_ATTRIBUTES are dropped.
-    Raises: ExtractionFailed if a tag cannot be shortened without touching what may be a script.
+    Raises: ExtractionFailed ``parse_limit`` for more than MAX_TAGS, or if a tag cannot be shortened without touching what may be a script.
     """
+    if source.count("<") > MAX_TAGS and len(_TAG_START.findall(source)) > MAX_TAGS:
+        message = f"The page has more than {MAX_TAGS:,} tags."
+        raise unreadable("parse_limit", message, limit_kind="tags")
     if len(source) > _LONG_TAG_CHARS:
         source = _few_attributes(source)
     if source.count("<") - source.count("</") > MAX_FORMATS and not _is_shallow(_TAG.findall(source)):
