@@ -188,7 +188,8 @@ class World:
 
     def requests(self, kind: str | None = None) -> tuple[Seen, ...]:
         """The requests of this run, in order; of one kind (page, search, model, embed, robots) if it is named."""
-        return tuple(seen for seen in self._journal.seen() if kind in (None, seen.kind))
+        seen = self._call(self._journal.seen)  # in the world's thread, where what was answered is written down whole
+        return tuple(one for one in seen if kind in (None, one.kind))
 
     def wait_for(self, path: str, *, timeout_s: float = PATIENCE_S) -> Seen:
         """The first request for *path* in this run, as soon as it was made. Raises: TimeoutError."""

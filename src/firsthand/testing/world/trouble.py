@@ -60,7 +60,7 @@ TROUBLES: Mapping[str, Kind] = {
     "reset": Kind("half of a body, then a reset of the connection", "failed"),
     "no-http": Kind("bytes that are no HTTP", "failed"),
     "redirect": Kind("302 to an address", None, {"to": "/"}),
-    "redirect-loop": Kind("302 to itself, for ever", "failed"),
+    "redirect-loop": Kind("302 to itself, for ever", "blocked_by_policy"),
     "redirect-refused": Kind(
         "302 to an address that nobody may be led to", "blocked_by_policy", {"to": "http://169.254.169.254/latest/"}
     ),
