@@ -92,7 +92,7 @@ async def test_a_page_that_computes_for_ever_is_ended_by_its_cpu_limit() -> None
 async def test_a_page_that_takes_more_memory_than_a_page_may_have_costs_itself(pages: Extraction) -> None:
     assert await read(pages, PAGE) == "Tides"
     before = pages.pids
-    too_much = b"takes %d" % (PARSE_LIMITS.memory_bytes + 1)
+    too_much = b"takes %d" % (PARSE_LIMITS.memory_bytes + (64 << 20))
     assert await read_all(pages, [too_much, PAGE]) == ["parse_limit memory", "Tides"]
     assert set(before) <= set(pages.pids)  # Python could say so: the worker lives on
 
