@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from firsthand.web.search.phrasing import shorten
@@ -76,6 +76,7 @@ def test_words_are_counted_where_the_provider_counts_them() -> None:
     assert len(shorten(" ".join(f"word{n}" for n in range(90)), 4000, 50).split()) == 50
 
 
+@settings(deadline=None)
 @given(st.text(max_size=900), st.integers(1, 200), st.integers(1, 20))
 def test_no_query_is_longer_than_the_limit(text: str, max_chars: int, max_words: int) -> None:
     short = shorten(text, max_chars, max_words)

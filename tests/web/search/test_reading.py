@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from firsthand.values import HttpResponse, JsonValue
@@ -37,6 +37,7 @@ def test_a_date_is_a_moment_in_utc_or_nothing(text: str, at: datetime | None) ->
     assert instant(text) == at
 
 
+@settings(deadline=None)
 @given(st.text(max_size=70))
 def test_any_text_is_a_moment_with_a_zone_or_nothing(text: str) -> None:
     at = instant(text)

@@ -7,7 +7,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from firsthand.errors import ProviderFailed
@@ -23,6 +23,7 @@ from firsthand.web.search.searxng import SearXNG
 from firsthand.web.search.tavily import Tavily
 from tests.web.search.adapter import DATA
 
+UNTIMED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 JSON_CODECS: list[Codec] = [
     SearXNG("http://searx.test"),
     MediaWiki("https://wiki.test/w/api.php"),
@@ -67,9 +68,10 @@ def changed(whole: Any, path: tuple[str | int, ...], value: Any) -> Any:
         except (KeyError, IndexError, TypeError):
             return whole
     last = path[-1]
-    if isinstance(parent, dict):
-        parent[last] = value
-    elif isinstance(parent, list) and isinstance(last, int) and last < len(parent):
+    if isinstance(parent, list):
+        if isinstance(last, int) and last < len(parent):
+            parent[last] = value
+    elif isinstance(parent, dict):
         parent[last] = value
     return whole
 
@@ -106,12 +108,14 @@ def check(codec: Codec, body: bytes, status: int = 200) -> None:
 
 
 @pytest.mark.parametrize("codec", JSON_CODECS, ids=lambda codec: codec.name)
+@UNTIMED
 @given(data=st.data(), status=st.sampled_from([200, 200, 200, 400, 401, 422, 429, 432, 500]))
 def test_a_body_with_anything_in_any_field_is_hits_or_a_failure(codec: Codec, data: st.DataObject, status: int) -> None:
     check(codec, json.dumps(data.draw(bodies_near(codec))).encode(), status)
 
 
 @pytest.mark.parametrize("codec", [*JSON_CODECS, DuckDuckGoHtml()], ids=lambda codec: codec.name)
+@UNTIMED
 @given(body=st.binary(max_size=300) | VALUES.map(lambda value: json.dumps(value).encode()))
 def test_any_bytes_are_hits_or_a_failure(codec: Codec, body: bytes) -> None:
     check(codec, body)
@@ -121,3 +125,18 @@ def test_any_bytes_are_hits_or_a_failure(codec: Codec, body: bytes) -> None:
 @pytest.mark.parametrize("inside", ["[" * 100_000, '{"a":' * 100_000, "9" * 100_000, '"' + "\\ud800" * 1000 + '"'])
 def test_depth_and_size_inside_a_body_end_in_a_failure(codec: Codec, inside: str) -> None:
     check(codec, b'{"results":' + inside.encode())
+
+
+@pytest.mark.parametrize("codec", JSON_CODECS, ids=lambda codec: codec.name)
+def test_a_hit_behind_a_thousand_rows_without_an_address_is_not_looked_for(codec: Codec) -> None:
+    whole = json.loads((DATA / codec.name / "results.json").read_text(encoding="utf-8"))
+    parent = {"brave": whole.get("web"), "mediawiki": whole.get("query")}.get(codec.name, whole)
+    rows = parent.get("results", parent.get("search"))
+    rows[:0] = [{}] * 1_000
+    response = HttpResponse(codec.request(QUERY).url, 200, {}, json.dumps(whole).encode())
+    with pytest.raises(ProviderFailed) as caught:
+        codec.hits(QUERY, response)
+    assert caught.value.code == "provider_garbage"
+    del rows[0]
+    response = HttpResponse(response.url, 200, {}, json.dumps(whole).encode())
+    assert [hit.rank for hit in codec.hits(QUERY, response)] == [1_000]

@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from typing import Protocol
 
 import ada_url
@@ -22,6 +23,7 @@ from firsthand.web.search.reading import hit_url, instant, text_of
 
 MAX_TITLE_CHARS = 256
 MAX_SNIPPET_CHARS = 2048
+MAX_ROWS = 1_000  # of one response, looked at; no provider gives a tenth of it
 MAX_BODY_BYTES = 4 << 20  # answer-engine specification, search: response cap; twenty full hits are 50 KiB
 
 # The one table of codes that a search can end with, and the outcome each means.
@@ -294,7 +296,7 @@ def hits_of(provider: str, rows: Iterable[Row], limit: int) -> Hits:
     Raises: ProviderFailed if there were rows and none was usable: that is a changed layout, not "nothing found".
     """
     found = Hits()
-    for rank, row in enumerate(rows, start=1):
+    for rank, row in enumerate(islice(rows, MAX_ROWS), start=1):
         url = hit_url(row.url)
         if url is None:
             found.n_dropped += 1

@@ -69,8 +69,8 @@ class Linkup:
             raise no_credit(self.name, response.status)
         check_status(self.name, self._url, response)
         results = result_list(self.name, parse_json(self.name, response.body), "results")
-        pages = [row for row in results if not (isinstance(row, dict) and row.get("type") == "image")]
-        rows = [row_of(row, url="url", title="name", snippet="content") for row in pages]
+        pages = (row for row in results if not (isinstance(row, dict) and row.get("type") == "image"))
+        rows = (row_of(row, url="url", title="name", snippet="content") for row in pages)
         return hits_of(self.name, rows, min(query.max_hits, self.max_hits))
 
     def time_filter(self, query: Query) -> str | None:

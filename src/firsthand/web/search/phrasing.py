@@ -13,7 +13,8 @@ Clock = Callable[[], datetime]
 """Says what time it is, aware. A provider that filters by date needs one; without it no filter is asked for."""
 
 _QUOTED = r'"[^"\n]{1,100}"'
-_TOKEN = re.compile(rf"{_QUOTED}|\S+")  # linear: two alternatives, each bounded by what it excludes
+_CHOICE = r"\(\w{1,20}:\S{1,100}(?: OR \w{1,20}:\S{1,100}){1,20}\)"  # (site:a.org OR site:b.org)
+_TOKEN = re.compile(rf"{_QUOTED}|{_CHOICE}|\S+")  # linear: each alternative is bounded or stops at what it excludes
 _IDENTIFIER = re.compile(r"\d|[_@:/\\]|\w[.\-+]\w|[a-z][A-Z]|[A-Z]{2}|\w[+#]")
 _SENTENCE_END = (".", "!", "?", "…", "。", "！", "？")
 _MAX_WORD_CHARS = 60  # guess: longer than the names people search for
@@ -23,7 +24,7 @@ _EDGES = ".,;:!?()[]{}…。、！？"
 def shorten(text: str, max_chars: int, max_words: int | None = None) -> str:
     """*text* on one line in at most *max_chars* and *max_words*, cut at word borders.
 
-    Quoted phrases and identifiers stay first, then capitalised words inside a sentence, then those that begin one,
+    Quoted phrases, choices between operators and identifiers stay first, then capitalised words inside a sentence, then those that begin one,
     then the rest from the front; the order of the words stays. A longer text also loses its repeated words. Words that
     a search service takes for a command (``!bang``, a leading backslash) lose their sign, because it redirects.
     """
@@ -34,8 +35,10 @@ def shorten(text: str, max_chars: int, max_words: int | None = None) -> str:
     ranked: dict[str, tuple[int, int, str]] = {}  # by the word without its case: importance, position, word
     begins = True
     for position, token in enumerate(_TOKEN.findall(text)):
-        word = token.rstrip(_EDGES).lstrip(_EDGES.replace(".", ""))  # ".NET" keeps its dot
-        word = word if " " not in word or len(word) <= max_chars else ""  # a phrase that does not fit goes whole
+        word = (
+            token if " OR " in token else token.rstrip(_EDGES).lstrip(_EDGES.replace(".", ""))
+        )  # ".NET" keeps its dot
+        word = word if " " not in word or len(word) <= max_chars else ""  # what does not fit as a whole goes as a whole
         if word:
             importance, known = _importance(word, begins), ranked.get(word.casefold())
             first = position if known is None else known[1]
