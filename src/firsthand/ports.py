@@ -41,6 +41,8 @@ class Fetched:
     title: str = ""
     code: str = ""
     detail: str = ""
+    retry_after_s: float | None = None  # the site's own word on when to ask again
+    is_kept: bool = False  # a page that was fetched before stands in; nothing was sent
 
 
 class Operations(Protocol):

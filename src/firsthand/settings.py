@@ -57,10 +57,14 @@ class Settings:
     max_passages: int = _setting(0, "Passages quoted in one answer; 0: as the mode says, 5 or 8")
     allow_private: str = _setting("", "host:port pairs, separated by commas, that the gate may reach although private")
     user_agent: str = _setting("", "User agent for fetching; empty: Firsthand's own")
+    browser: bool = _setting(
+        False, "Render pages that are empty without their scripts in Chromium: on or off (needs firsthand[browser])"
+    )
+    browser_path: str = _setting("", "Chromium's program; empty: looked for where it usually is")
     host_interval_s: float = _setting(1.0, "Seconds between two requests to one host")
     host_concurrency: int = _setting(2, "Requests to one host at a time")
     run_requests_max: int = _setting(
-        1_000, "Requests to sites that one answer or one add may send, robots files included"
+        1_000, "Requests to sites that one answer, or keeping one site, may send, robots files included"
     )
     max_age_s: int | None = _setting(
         None, "Seconds for which a kept page stands in without a request; empty: as the mode says, an hour to a week"
@@ -142,7 +146,7 @@ def _convert(name: str, value: object, default: object) -> object:
         if isinstance(default, bool):
             if isinstance(value, bool):
                 return value
-            return {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}[str(value).lower()]
+            return _SAID[str(value).lower()]
         if default is None:
             return None if value == "" else _least(int(str(value)), 0, most=LONGEST_S)
         if isinstance(default, int):
@@ -156,6 +160,7 @@ def _convert(name: str, value: object, default: object) -> object:
         raise InvalidInput("invalid_setting", message, setting=name) from error
 
 
+_SAID = dict.fromkeys(("1", "true", "yes", "on"), True) | dict.fromkeys(("0", "false", "no", "off"), False)
 _KINDS = {
     bool: "true or false",
     int: "a whole number",

@@ -25,8 +25,8 @@ def text(body: str = "Water boils.", version: str = "1", charset: str | None = N
     return Text(body, (block,), "text/html", charset=charset, extractor="blocks", extractor_version=version)
 
 
-def newest(database: Database, url: str, *, also_asked: bool = False) -> Capture | None:
-    return database.read_now(newest_capture, url, also_asked=also_asked)
+def newest(database: Database, url: str, asked: str | None = None) -> Capture | None:
+    return database.read_now(newest_capture, url, asked)
 
 
 def test_the_last_fetch_of_an_address_is_its_newest_capture(database: Database) -> None:
@@ -43,7 +43,7 @@ def test_a_file_that_was_named_by_an_address_is_no_fetch_of_it(database: Databas
     assert newest(database, URL) is None
     fetched = database.write_now(store.keep_page, page(b"from the site"))
     database.write_now(store.keep_page, page(b"from the folder, later", is_file=True))
-    found = newest(database, URL, also_asked=True)
+    found = newest(database, URL, URL)
     assert found is not None and found.capture_id == fetched.capture_id
 
 
@@ -52,7 +52,7 @@ def test_an_address_that_was_redirected_has_a_capture_for_whoever_asks_there(dat
     kept = database.write_now(store.keep_page, page(asked=short))
 
     assert newest(database, short) is None  # a validator belongs to the address that answered
-    found = newest(database, short, also_asked=True)
+    found = newest(database, short, short)
     assert found is not None and (found.capture_id, found.url) == (kept.capture_id, URL)
 
 

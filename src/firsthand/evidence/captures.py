@@ -25,12 +25,12 @@ class Capture:
     retrieved_at: datetime
 
 
-def newest_capture(connection: Connection, url: str, *, also_asked: bool = False) -> Capture | None:
-    """The last fetch that ended at *url*; with *also_asked* also one that was redirected from it. Files do not count.
+def newest_capture(connection: Connection, url: str, asked: str | None = None) -> Capture | None:
+    """The last fetch that ended at *url*, or that somebody who asked for *asked* got. Files do not count.
 
     Order: by the number of the capture, which a clock that jumps does not change.
     """
-    here = [capture.c.url == url, *([capture.c.requested_url == url] if also_asked else [])]
+    here = [capture.c.url == url, *([] if asked is None else [capture.c.requested_url == asked])]
     found: list[Any] = []
     for there in here:  # two look-ups: SQLite takes neither index for an OR with this order
         newest = sa.select(capture).where(there, capture.c.is_file.is_(False)).order_by(capture.c.capture_id.desc())

@@ -21,6 +21,7 @@ class Profile:
     max_passages: int = 5  # passages quoted
     max_queries: int = 1
     time_filter: TimeFilter | None = None
+    max_age_s: int = 86_400  # a page that was fetched in this time stands in without a request
 
 
 def profile_for(mode: str) -> Profile:
@@ -30,7 +31,7 @@ def profile_for(mode: str) -> Profile:
     """
     return {
         "search": Profile(),
-        "news": Profile(mode="news", time_filter="week"),
-        "research": Profile(mode="research", max_sources=10, max_passages=8, max_queries=3),
-        "deep": Profile(mode="research", max_sources=10, max_passages=8, max_queries=3),
+        "news": Profile(mode="news", time_filter="week", max_age_s=3_600),
+        "research": Profile(mode="research", max_sources=10, max_passages=8, max_queries=3, max_age_s=604_800),
+        "deep": Profile(mode="research", max_sources=10, max_passages=8, max_queries=3, max_age_s=604_800),
     }[mode]

@@ -102,9 +102,10 @@ class Pacer:
 class Ceiling:
     """How many requests one run may still send to sites: pages, redirects, retries and robots files."""
 
-    def __init__(self, limit: int) -> None:
+    def __init__(self, limit: int, *, n_sent: int = 0) -> None:
+        """*n_sent* is what an earlier run of the same turn has sent: killing it makes the ceiling no higher."""
         self.limit = limit
-        self.n_sent = 0
+        self.n_sent = n_sent
 
     def check(self) -> None:
         """Return if there is one left. Raises: FetchFailed (``run_ceiling``)."""

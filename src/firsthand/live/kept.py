@@ -1,0 +1,64 @@
+"""What was fetched before, for whoever is about to ask for it again: the joint between the store and the fetch.
+
+A page that is young enough stands in without a request; an older one is asked for under the condition that it changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from firsthand import ids
+from firsthand.db import Connection, Database
+from firsthand.errors import DigestMismatch
+from firsthand.evidence import captures, store
+from firsthand.values import Page
+from firsthand.web.conditional import is_older
+from firsthand.web.extract import EXTRACTOR, EXTRACTOR_VERSION
+
+
+@dataclass(frozen=True, slots=True)
+class KeptPages:
+    """The pages that were fetched before, by address. ``now`` is the clock that they age by."""
+
+    database: Database
+    now: Callable[[], datetime] = lambda: datetime.now(UTC)
+
+    async def last(self, url: str) -> Page | None:
+        """The last page that was fetched from *url* itself: what a condition is made of."""
+        return await self.database.read(_load, url, None)
+
+    async def seen(self, url: str, asked: str) -> Page | None:
+        """The last page that came from *url*, or that somebody who asked for *asked* was led to."""
+        return await self.database.read(_load, url, asked)
+
+    async def fresh(self, url: str, asked: str, max_age_s: float) -> Page | None:
+        """``seen``, if it is younger than *max_age_s*."""
+        if max_age_s <= 0:
+            return None
+        found = await self.database.read(captures.newest_capture, url, asked)
+        if found is None or is_older(found.retrieved_at, self.now(), max_age_s):
+            return None
+        return await self.seen(url, asked)
+
+    async def keep_revisit(self, page: Page) -> None:
+        """Keep that a page whose payload is here already was found unchanged."""
+        await self.database.write(store.keep_page, page)
+
+    async def text_id(self, page: Page) -> int | None:
+        """The text that this release's extractor made of the page's payload already, if it is one."""
+        digest = ids.payload_digest(page.payload)
+        return await self.database.read(captures.only_text, digest, EXTRACTOR, EXTRACTOR_VERSION)
+
+
+def _load(connection: Connection, url: str, asked: str | None) -> Page | None:
+    found = captures.newest_capture(connection, url, asked)
+    if found is None:
+        return None
+    try:
+        return store.load_page(connection, found.capture_id)
+    except DigestMismatch:
+        # A damaged page is no ground to ask "did it change?": a no would leave us with nothing. It is asked for whole,
+        # as if it had never been seen; that it is damaged is said by whoever uses it.
+        return None
