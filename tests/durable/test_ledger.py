@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from firsthand.db import Database
+from firsthand.db import Connection, Database
 from firsthand.durable import journal, lease, ledger, receipts
 from firsthand.durable.ledger import Total
 from firsthand.events import Event
@@ -36,3 +36,33 @@ def test_a_second_charge_of_one_operation_is_a_second_entry(database: Database) 
         database.write_now(ledger.charge, run, "k", "search", calls=1, n_bytes=10, cost_microusd=7)
     database.write_now(journal.append_event, run, Event("TurnStarted", "start"))
     assert database.read_now(ledger.turn_totals, run.turn_id).search == Total(2, 20, 14)
+
+
+def test_what_is_in_doubt_is_listed_with_what_was_begun_so_long_ago_that_its_process_is_dead(
+    database: Database,
+) -> None:
+    held = database.write_now(lease.acquire, "s", lease.this_holder(), 0)
+    _, run = database.write_now(journal.start, held, "q", {})
+    for key, paid in (("doubted", True), ("dead", True), ("under way", True), ("free", False), ("done", True)):
+        database.write_now(receipts.begin, run, key, "search", {"provider": key}, paid=paid)
+    database.write_now(receipts.settle, run, "doubted", "in_doubt", None)
+    database.write_now(receipts.settle, run, "done", "done", {})
+
+    def age(connection: Connection) -> None:
+        table = receipts.receipt_table
+        old = table.update().where(table.c.key.in_(("dead", "free"))).values(begun_at="2026-01-01T00:00:00.000+00:00")
+        connection.execute(old)
+
+    database.write_now(age)
+    assert [receipt.key for receipt in database.read_now(ledger.in_doubt)] == ["dead", "doubted"]
+
+
+def test_a_search_by_itself_ends_its_turn_without_an_answer_and_the_next_is_a_turn_of_its_own(
+    database: Database,
+) -> None:
+    held = database.write_now(lease.acquire, "s", lease.this_holder(), 0)
+    turn, run = database.write_now(journal.start, held, "q", {})
+    database.write_now(journal.close_turn, run, Event("SearchFinished", "finished"))
+    closed = database.read_now(journal.find_turn, turn.turn_id)
+    assert (closed.state, closed.answer_id) == ("finished", None)
+    assert database.write_now(journal.start, held, "q", {})[0].turn_id != turn.turn_id

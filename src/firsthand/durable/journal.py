@@ -322,6 +322,11 @@ def collect(connection: Connection, answer_id: str) -> None:
     connection.execute(turn_table.update().where(turn_table.c.answer_id == answer_id).values(is_awaited=False))
 
 
+def close_turn(connection: Connection, run: Run, last: Event) -> None:
+    """The turn is finished and has no answer: a search by itself, whose receipts are all that is kept of it."""
+    _close(connection, run, "finished", last, answer_id=None)
+
+
 def fail_turn(connection: Connection, run: Run, last: Event) -> None:
     """The turn is failed for good. A run that may be taken up again ends with ``end_run`` instead."""
     _close(connection, run, "failed", last, answer_id=None)

@@ -7,6 +7,7 @@ charged by a provider, and nobody can tell.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Literal
 
 import sqlalchemy as sa
@@ -14,9 +15,10 @@ import sqlalchemy as sa
 from firsthand.db import Connection, metadata
 from firsthand.durable.journal import Run, turn_table
 from firsthand.durable.lease import now_iso
-from firsthand.durable.receipts import receipt_table
+from firsthand.durable.receipts import Receipt, receipt_table
 
 Kind = Literal["search", "fetch", "model"]
+CALL_MAX_S = 600  # no paid call of ours is waited for so long
 
 charge_table = sa.Table(
     "charge",
@@ -85,6 +87,18 @@ def turn_totals(connection: Connection, turn_id: str) -> Totals:
 def session_totals(connection: Connection, session_id: str) -> Totals:
     """What all turns of a session spent."""
     return _totals(connection, sa.select(turn_table.c.turn_id).where(turn_table.c.session_id == session_id))
+
+
+def in_doubt(connection: Connection) -> list[Receipt]:
+    """The paid operations of all sessions whose outcome nobody knows, oldest first.
+
+    One that was begun so long ago that no call can still be under way belongs to a process that died.
+    """
+    began_before = datetime.fromisoformat(now_iso(connection)) - timedelta(seconds=CALL_MAX_S)
+    c = receipt_table.c
+    is_dead = sa.and_(c.state == "begun", c.paid, c.begun_at < began_before.isoformat(timespec="milliseconds"))
+    found = sa.select(receipt_table).where(sa.or_(c.state == "in_doubt", is_dead)).order_by(c.begun_at, c.key)
+    return [Receipt(**row._mapping) for row in connection.execute(found)]
 
 
 def _totals(connection: Connection, turn_ids: sa.Select[tuple[str]]) -> Totals:

@@ -43,7 +43,8 @@ class InDoubt(NotAllowed):
         super().__init__(
             "in_doubt",
             f"A paid {receipt.kind} may have been made before this run was interrupted: {said}. "
-            "Choose: repeat it (it may be charged twice) or skip it.",
+            "It is not made again by itself. Choose, and ask again: FIRSTHAND_IN_DOUBT=repeat makes it again (it may be "
+            "charged twice), FIRSTHAND_IN_DOUBT=skip goes on without it.",
             operations=[
                 {
                     "turn_id": receipt.turn_id,
