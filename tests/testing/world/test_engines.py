@@ -176,6 +176,28 @@ def test_a_wiki_answers_as_a_generator_too(world: World) -> None:
     assert set(titles) == {"Tides", "Dunes"} and "turns at noon" in ask(titles["Tides"]).text
 
 
+@pytest.mark.parametrize("name", READ)
+def test_what_a_search_finds_can_be_set(world: World, name: str) -> None:
+    lie = {"url": "dunes.html", "snippet": "The dunes are 9999 metres high."}
+    world.set(found={"HARBOUR": [lie, "tides.html"], "": []})
+    hits = codec(world, name).hits(QUERY, sent(world, codec(world, name).request(QUERY)))
+    assert [hit.title for hit in hits] == ["Dunes", "Tides"]
+    assert (hits[0].snippet, "turns at noon" in hits[1].snippet) == (lie["snippet"], True)
+    assert "move inland" in ask(hits[0].url).text
+    other = replace(QUERY, text="tide")
+    assert codec(world, name).hits(other, sent(world, codec(world, name).request(other))) == []
+
+
+def test_a_result_can_be_any_address(world: World) -> None:
+    foreign = {"url": "http://169.254.169.254/latest/#one", "title": "Metadata"}
+    world.set(found={"": [foreign, "http://127.0.0.2/b"]})
+    results = ask(f"{world.search_url}/search?q=x&format=json").json()["results"]
+    assert [(row["url"], row["title"]) for row in results] == [
+        ("http://169.254.169.254/latest/#one", "Metadata"),
+        ("http://127.0.0.2/b", "http://127.0.0.2/b"),
+    ]
+
+
 def test_further_pages_of_results_begin_where_the_last_ended() -> None:
     pages = {f"{n}.html": f"<title>Page {n}</title><p>One harbour of many, number {n}." for n in range(25)}
     with World(pages) as world:

@@ -80,7 +80,10 @@ def test_a_reset_begins_a_run_with_settings_of_its_own() -> None:
         assert world.stats()["settings"]["search_ms"] == 0
 
 
-@pytest.mark.parametrize("wrong", [{"serch_ms": 1}, {"search_ms": "soon"}, {"trouble": {"page": "tea"}}, [1]])
+@pytest.mark.parametrize(
+    "wrong",
+    [{"serch_ms": 1}, {"search_ms": "soon"}, {"trouble": {"page": "tea"}}, {"found": {"": [{"title": "x"}]}}, [1]],
+)
 def test_a_setting_that_is_none_is_refused_and_changes_nothing(wrong: object) -> None:
     with World(PAGES, hosts=1, run="kept") as world:
         answer = ask(f"{world.origin}/reset", json.dumps(wrong).encode(), content_type="application/json")

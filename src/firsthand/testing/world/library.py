@@ -186,6 +186,10 @@ class Library:
         """The words of a page that can be found; empty for any other."""
         return str(self._one("SELECT text FROM page WHERE path = ?", (path,)) or "")
 
+    def title(self, path: str) -> str:
+        """The title of a page that can be found; empty for any other."""
+        return str(self._one("SELECT title FROM page WHERE path = ?", (path,)) or "")
+
     def path_of(self, title: str) -> str | None:
         """The first page with *title*."""
         found = self._one("SELECT path FROM page WHERE title = ? ORDER BY rowid", (title,))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from urllib.parse import quote, unquote
 
 from firsthand.testing.world import engines_html, engines_json, wire
@@ -10,6 +11,7 @@ from firsthand.testing.world.engines import Asked, Engine, Refused, Row
 from firsthand.testing.world.http import Out, Request
 from firsthand.testing.world.journal import Seen
 from firsthand.testing.world.library import Found
+from firsthand.testing.world.settings import Result
 from firsthand.testing.world.trouble import Trouble
 
 ENGINES: tuple[Engine, ...] = (*engines_json.ENGINES, *engines_html.ENGINES)
@@ -69,9 +71,22 @@ class Searches:
             await wire.misbehave(found, out)
 
     def _rows(self, engine: Engine, asked: Asked) -> list[Row]:
-        last = min(asked.first + asked.limit, MAX_HITS)
-        hits = self._core.library.search(asked.query, last, self._core.settings.snippet_words)[asked.first :]
+        settings, last = self._core.settings, min(asked.first + asked.limit, MAX_HITS)
+        results = settings.results(asked.query)
+        if results is not None:
+            return [self._set(engine, one) for one in results[asked.first : last]]
+        hits = self._core.library.search(asked.query, last, settings.snippet_words)[asked.first :]
         return [self._row(engine, hit) for hit in hits]
+
+    def _set(self, engine: Engine, result: Result) -> Row:
+        """The hit that was set, with what the page itself says where nothing was."""
+        library, is_address = self._core.library, "://" in result.url
+        path = "" if is_address else result.url.lstrip("/").removeprefix("site/")
+        words = library.text(path).split()[: self._core.settings.snippet_words]
+        hit = Found(path, library.title(path) or result.url, " ".join(words), 1.0)
+        row = self._row(engine, hit)
+        url = result.url if is_address else row.url
+        return replace(row, url=url, title=result.title or row.title, snippet=result.snippet or row.snippet)
 
     def _row(self, engine: Engine, hit: Found) -> Row:
         library, title, url = self._core.library, hit.title, self._core.url(hit.path)
