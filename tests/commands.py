@@ -179,10 +179,17 @@ def site(host: str = "127.0.0.1") -> Iterator[Site]:
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
+            self.answer(urlsplit(self.path).query)
+
+        def do_POST(self) -> None:
+            self.answer(self.rfile.read(int(self.headers.get("content-length", "0"))).decode())
+
+        def answer(self, said: str) -> None:
+            """Answer by path; a reply that is a function gets the query, or the body of a POST."""
             parts = urlsplit(self.path)
             here.note(parts.path)
             found = here.replies.get(parts.path, NOT_HERE)
-            reply = found(parts.query) if callable(found) else found
+            reply = found(said) if callable(found) else found
             if reply.hold is not None:
                 reply.hold.wait(PATIENCE_S)
             try:
@@ -226,6 +233,8 @@ class Web:
         return {
             "search": "searxng",
             "searxng_url": self.searxng.url("/"),
+            "duckduckgo_url": self.searxng.url("/html/"),  # not there: it answers 404
+            "mediawiki_url": self.searxng.url("/w/api.php"),
             "allow_private": f"{self.one.pair},{self.other.pair}",
             "host_interval_s": "0",
         }

@@ -14,6 +14,7 @@ from typing import Any, cast, get_args
 
 from firsthand.db import Database, open_database
 from firsthand.durable import journal, lease
+from firsthand.durable.operations import Policy
 from firsthand.errors import InvalidInput, NotAllowed, NotFound, OutsideError
 from firsthand.events import Event
 from firsthand.evidence import recall, store
@@ -24,6 +25,7 @@ from firsthand.live.batch import BatchDone, Row, read_rows, run_batch
 from firsthand.live.checking import check_target, export_answer
 from firsthand.live.extraction import Extraction
 from firsthand.live.health import Check, examine
+from firsthand.live.kept import KeptPages
 from firsthand.live.reach import Reach
 from firsthand.live.reading import ReadPage, read_source
 from firsthand.migrations import upgrade
@@ -31,7 +33,7 @@ from firsthand.ports import Scope, Searched
 from firsthand.render import to_terminal
 from firsthand.research.profile import Profile, profile_for
 from firsthand.settings import Settings, load_settings
-from firsthand.values import Answer, Failure, Hit, JsonValue, Query, TimeFilter, Verify
+from firsthand.values import Answer, Failure, Hit, JsonValue, Page, Query, TimeFilter, Verify
 from firsthand.web.address import canonical_url
 
 SESSION_WAIT_S = 60.0  # how long an ask waits for another one of its session to finish
@@ -49,6 +51,7 @@ class AskOptions:
     search: tuple[str, ...] | None  # as asked for; None: the setting
     max_sources: int | None  # the same; and if the setting is 0: as the mode says
     session: str
+    max_age_s: int | None = None  # the same; None: the setting, and if that is empty: as the mode says
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +119,7 @@ def ask_options(
     allow_origins: tuple[str, ...],
     max_sources: int | None,
     session: str,
+    max_age_s: int | None = None,
 ) -> AskOptions:
     """The options of an ask, checked.
 
@@ -143,7 +147,7 @@ def ask_options(
         libraries=libraries or None,
         allow_origins=allow_origins,
     )
-    return AskOptions(profile, search, max_sources, session)
+    return AskOptions(profile, search, max_sources, session, max_age_s)
 
 
 def _check_origin(url: str) -> None:
@@ -213,7 +217,7 @@ class App:
         await adder.files(paths, named)
         for source in sources:
             if _is_url(source):
-                await adder.pages(self._reach.crawl(source, max_pages=max_pages))
+                await adder.pages(self._crawl(source, max_pages))
         return await adder.finish()
 
     async def search(
@@ -228,23 +232,30 @@ class App:
         """Hits of the providers, or of libraries if some are named and no provider is."""
         if time_filter is not None and time_filter not in get_args(TimeFilter):
             raise InvalidInput("unknown_time_filter", "--time-filter is hour, day, week, month or year.")
-        asked: list[Searched] = []
+        chains: list[list[Searched]] = []
+        services = self._reach.services
         if libraries:
             await self._check_libraries(libraries)
-            asked.append(await self._search_libraries(text, tuple(libraries), limit))
+            chains.append([await self._search_libraries(text, tuple(libraries), limit)])
         if providers is not None or not libraries:
             query = Query(text, limit, cast(TimeFilter | None, time_filter))
-            asked += await self._reach.ask(providers or self._default_search(), query)
+            acts = self._reach.acts(self._extraction)
+            chains += await services.ask(providers or self._default_search(), query, acts, self._database)
         failures = tuple(
             Failure("search", searched.provider, searched.outcome, searched.detail)
-            for searched in asked
+            for chain in chains
+            for searched in chain
             if searched.outcome not in ("ok", "empty")
         )
-        return SearchDone(self._reach.merged(asked, limit), failures)
+        return SearchDone(services.merged(chains, limit), failures)
 
-    async def read(self, source: str) -> ReadPage:
-        """The text of one address or file; nothing is kept."""
-        return await read_source(source, self._reach, self._extraction)
+    async def read(self, source: str, *, max_age_s: int | None = None) -> ReadPage:
+        """The text of one address or file; nothing new is kept.
+
+        The address is asked, unless a page that was fetched within *max_age_s* (else the setting, else 0) stands in.
+        """
+        age_s = _first(max_age_s, self.settings.max_age_s, 0)
+        return await read_source(source, self._reach, self._extraction, KeptPages(self._database), age_s)
 
     async def verify(self, target: str) -> CheckedAnswer:
         """Check an exported bundle, an ``answer.json`` or a kept answer again, offline."""
@@ -268,7 +279,7 @@ class App:
 
     async def doctor(self) -> list[Check]:
         """The store, the disk, the providers."""
-        return await examine(self.settings, self._database, self._reach)
+        return await examine(self.settings, self._database, self._reach, self._reach.acts(self._extraction))
 
     @asynccontextmanager
     async def _session(self, name: str) -> AsyncIterator[lease.Lease]:
@@ -288,8 +299,13 @@ class App:
         finally:
             await holding.__aexit__(None, None, None)
 
+    def _crawl(self, url: str, max_pages: int) -> AsyncIterator[Page | Failure]:
+        kept = KeptPages(self._database)
+        return self._reach.crawl(url, max_pages=max_pages, extraction=self._extraction, kept=kept)
+
     def _asking(self, held: lease.Lease) -> Asking:
-        return Asking(self._database, self._reach, self._extraction, self._shelf, held)
+        in_doubt = cast(Policy, self.settings.in_doubt)
+        return Asking(self._database, self._reach, self._extraction, self._shelf, held, in_doubt)
 
     def _default_search(self) -> tuple[str, ...]:
         return tuple(name.strip() for name in self.settings.search.split(",") if name.strip())
@@ -304,9 +320,10 @@ class App:
         profile = options.profile
         return replace(
             profile,
-            providers=self._reach.expand(names),
+            providers=tuple("/".join(order) for order in self._reach.services.orders(names)),
             max_sources=options.max_sources or self.settings.max_sources or profile.max_sources,
             max_passages=self.settings.max_passages or profile.max_passages,
+            max_age_s=_first(options.max_age_s, self.settings.max_age_s, profile.max_age_s),
         )
 
     async def _check_libraries(self, names: Sequence[str]) -> None:
@@ -433,6 +450,11 @@ async def run_demo(app: App, out: Path, *, say: Callable[[str], None], watch: Wa
     say(f"Checked again from the kept pages: {n_quotes - n_wrong} of {n_quotes} quotes stand where they should.\n")
     say(f"Open {out / '1' / 'answer.html'} to see the quotes in their pages.\n")
     return 1 if n_wrong else 0
+
+
+def _first(*given: int | None) -> int:
+    """The first of *given* that is given; 0 is."""
+    return next(value for value in given if value is not None)
 
 
 def _is_url(source: str) -> bool:

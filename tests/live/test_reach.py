@@ -18,13 +18,6 @@ def reach(tmp_path: Path, **settings: object) -> Reach:
     return Reach(Settings(home=tmp_path, host_interval_s=0.0, **settings))  # type: ignore[arg-type]
 
 
-def test_searxng_is_a_provider_once_it_has_an_address(tmp_path: Path) -> None:
-    assert "searxng" not in reach(tmp_path).provider_names()
-    with pytest.raises(InvalidInput, match="FIRSTHAND_SEARXNG_URL"):
-        reach(tmp_path).expand(("searxng",))
-    assert reach(tmp_path, searxng_url="http://127.0.0.1:8888").expand(("searxng",)) == ("searxng",)
-
-
 @pytest.mark.parametrize("pair", ["127.0.0.1", "127.0.0.1:http", ":80", "a b:80"])
 def test_a_private_pair_that_is_none_is_refused_at_once(tmp_path: Path, pair: str) -> None:
     with pytest.raises(InvalidInput):
@@ -64,9 +57,11 @@ async def test_a_crawl_says_what_it_missed(tmp_path: Path) -> None:
         )
         one.replies["/a"] = page("A", "Herons nest in the reeds by the lake.")
         made = reach(tmp_path, allow_private=one.pair)
+        extraction = Extraction(1)
         try:
-            found = [each async for each in made.crawl(one.url("/"), max_pages=10)]
+            found = [each async for each in made.crawl(one.url("/"), max_pages=10, extraction=extraction)]
         finally:
             await made.aclose()
+            extraction.close()
     said = [each.url if isinstance(each, Page) else f"{each.outcome} {each.target}" for each in found]
     assert said == [one.url("/"), one.url("/a"), f"not_found {one.url('/gone')}"]

@@ -10,16 +10,17 @@ from typing import cast
 
 from firsthand import ids
 from firsthand.db import Connection, Database
-from firsthand.durable import journal
+from firsthand.durable import journal, ledger
 from firsthand.durable.journal import JsonObject
 from firsthand.durable.lease import Lease
-from firsthand.durable.operations import DurableOperations
+from firsthand.durable.operations import DurableOperations, Policy
 from firsthand.errors import DigestMismatch, Error, InvalidInput
 from firsthand.events import Event
 from firsthand.evidence.recall import SqlShelf
 from firsthand.live.acts import LiveFinder
 from firsthand.live.checking import check_answer
 from firsthand.live.extraction import Extraction
+from firsthand.live.kept import KeptPages
 from firsthand.live.output import write_answer
 from firsthand.live.reach import Reach
 from firsthand.render import from_json, to_json
@@ -49,12 +50,22 @@ def checked_question(text: str) -> str:
 class Asking:
     """Answers questions of one session, under its lease."""
 
-    def __init__(self, database: Database, reach: Reach, extraction: Extraction, shelf: SqlShelf, lease: Lease) -> None:
+    def __init__(
+        self,
+        database: Database,
+        reach: Reach,
+        extraction: Extraction,
+        shelf: SqlShelf,
+        lease: Lease,
+        in_doubt: Policy = "ask",
+    ) -> None:
+        """*in_doubt* is what becomes of a paid call that an interrupted run may have made."""
         self._database = database
         self._reach = reach
         self._extraction = extraction
         self._lease = lease
         self._shelf = shelf
+        self._in_doubt: Policy = in_doubt
 
     async def answer(
         self,
@@ -88,10 +99,26 @@ class Asking:
                 write_answer(from_json(body), out)
 
         destination = "" if out is None else str(out)
-        acts = self._reach.acts(self._extraction, profile.allow_origins)
-        operations = _Watched(self._database, run, acts, answer_json=to_json, deliver=deliver, destination=destination)
+        spent = await self._database.read(ledger.turn_totals, turn.turn_id)  # by earlier runs of the turn
+        acts = self._reach.acts(
+            self._extraction,
+            profile.allow_origins,
+            kept=KeptPages(self._database),
+            max_age_s=profile.max_age_s,
+            n_sent=spent.fetch.calls,
+        )
+        operations = _Watched(
+            self._database,
+            run,
+            acts,
+            answer_json=to_json,
+            deliver=deliver,
+            destination=destination,
+            policy=self._in_doubt,
+            decided_by="setting in_doubt",
+        )
         operations.watch = watch
-        finder = LiveFinder(self._reach.chain, profile.providers, operations)
+        finder = LiveFinder(self._reach.services.chain, profile.providers, operations)
         try:
             kept = await self._database.read(journal.answer_of_turn, turn.turn_id)
             if kept is None:
@@ -104,6 +131,8 @@ class Asking:
                     answer_id=ids.new_id("ans"),
                     elapsed_ms=lambda: round((time.monotonic() - started) * 1000),
                 )
+                spent = await self._database.read(ledger.turn_totals, turn.turn_id)
+                answer = replace(answer, usage=replace(answer.usage, cost_microusd=spent.cost_microusd))
                 body = to_json(self._said_private(answer, operations.visited))
             else:
                 body = kept.body

@@ -1,24 +1,53 @@
-"""The doctor: the disk, the store, each search provider, and what is allowed beyond the defaults."""
+"""The doctor: the disk, the store, each search provider, and what is allowed beyond the defaults.
+
+Every provider that is set up is really asked, all at once, each within its own time limit: the doctor ends in bounded
+time also on a machine without a network. What costs money goes through the ledger like any other search.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import shutil
-from dataclasses import dataclass
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from firsthand import __version__
 from firsthand.db import Connection, Database
-from firsthand.errors import StoreFailed
+from firsthand.durable import ledger
+from firsthand.durable.operations import Acts
+from firsthand.errors import InvalidInput, StoreFailed
 from firsthand.evidence import store
 from firsthand.live.reach import Reach
+from firsthand.live.searching import SearchServices
 from firsthand.settings import Settings
 from firsthand.values import JsonValue, Outcome, Query
+from firsthand.web.search import FACTS
+from firsthand.web.search.providers import how_to_set_up
 
-MENDS: dict[Outcome, str] = {
+QUERY = Query("sqlite write-ahead log", 3)
+UNREACHED = frozenset({"dns", "connect_failed", "connection_lost", "tls_error", "timeout", "provider_timeout"})
+# What mends a failure, by its code where our own sentence about it does not say it already, else by its outcome.
+MEND_OF_CODE: Mapping[str, str] = {
+    "provider_json_off": "JSON format is off: add json to search.formats in settings.yml of the instance, and restart it",
+    "provider_key_refused": "copy the key again from the account of the service",
+    "provider_no_credit": "top the account up, or name another provider with --search",
+    "provider_quota": "wait for the plan's next period, or name another provider with --search",
+    "provider_missing": "pip install 'firsthand[search]', or name duckduckgo-html with --search",
+    "provider_all_engines_failed": "look at the engines of the instance, or name another provider with --search",
+    "provider_resting": "wait; it is asked again by itself",
+    "provider_broken": "wait; it is tried again by itself",
+    "provider_redirected": "set the address that the service really has",
+    "dns": "check the name in the setting, and that this machine reaches the network",
+    "connect_failed": "check that the service runs there, and that this machine reaches the network",
+}
+MENDS: Mapping[Outcome, str] = {
     "rate_limited": "wait some minutes, or use your own SearXNG (FIRSTHAND_SEARXNG_URL)",
-    "refused": "use your own SearXNG (FIRSTHAND_SEARXNG_URL), and allow JSON in its settings.yml",
+    "refused": "use your own SearXNG (FIRSTHAND_SEARXNG_URL), or a provider with a key",
     "bot_wall": "wait an hour, or use your own SearXNG (FIRSTHAND_SEARXNG_URL)",
     "timeout": "try again, or use your own SearXNG (FIRSTHAND_SEARXNG_URL)",
 }
+MEND_ELSE = "check that this machine reaches the network, or use your own SearXNG (FIRSTHAND_SEARXNG_URL)"
 LOW_DISK_BYTES = 500_000_000  # guess: a hundred answers with their pages
 
 
@@ -30,24 +59,37 @@ class Check:
     ok: bool
     detail: str
     is_needed: bool = True
+    facts: Mapping[str, JsonValue] | None = None  # of a search: outcome, code, hits, elapsed_ms, cost_microusd
 
     def as_json(self) -> dict[str, JsonValue]:
         """The row that ``doctor --json`` prints."""
-        return {"name": self.name, "ok": self.ok, "detail": self.detail, "needed": self.is_needed}
+        row: dict[str, JsonValue] = {"name": self.name, "ok": self.ok, "detail": self.detail, "needed": self.is_needed}
+        return {**row, **(self.facts or {})}
 
 
-async def examine(settings: Settings, database: Database, reach: Reach) -> list[Check]:
-    """All checks, each with how to mend what fails."""
+async def examine(
+    settings: Settings, database: Database, reach: Reach, acts: Acts, names: Sequence[str] | None = None
+) -> list[Check]:
+    """All checks, each with how to mend what fails. *names* are the providers to ask; None: all that are set up."""
     checks = [Check("version", True, f"Firsthand {__version__}"), await _store(database), _disk(settings)]
-    for name in reach.provider_names():
-        checks.append(await _provider(reach, name))
+    set_up = reach.services.set_up() if names is None else tuple(names)
+    searches = await asyncio.gather(*(_provider(reach.services, name, acts, database) for name in set_up))
+    checks += searches
+    if searches and all((check.facts or {}).get("code") in UNREACHED for check in searches):
+        detail = "none of the search services could be reached; check this machine's connection and its name server"
+        checks.append(Check("network", False, detail, is_needed=False))
+    for name in FACTS:
+        if names is None and name not in set_up:
+            checks.append(Check(f"search {name}", False, f"not set up: {how_to_set_up(name)}", is_needed=False))
+    checks.append(_chosen(settings, reach.services))
     allowed = settings.allow_private
     detail = f"also reachable although private: {allowed}" if allowed else "public addresses only"
     checks.append(Check("gate", True, detail))
-    if "ddgs" in reach.provider_names():
+    if "ddgs" in reach.services.set_up():
         told = "the search library 'ddgs' connects by itself, in a process of its own; --search duckduckgo-html does without"
         checks.append(Check("exception", True, told))
-    return checks
+    doubts = await _doubts(database)
+    return checks if doubts is None else [*checks, doubts]
 
 
 async def _store(database: Database) -> Check:
@@ -71,9 +113,48 @@ def _disk(settings: Settings) -> Check:
     return Check("disk", free >= LOW_DISK_BYTES, detail if free >= LOW_DISK_BYTES else f"{detail}; make some room")
 
 
-async def _provider(reach: Reach, name: str) -> Check:
-    searched = (await reach.ask((name,), Query("sqlite write-ahead log", 3)))[0]
-    if searched.outcome == "ok":
-        return Check(f"search {name}", True, f"{len(searched.hits)} hits", is_needed=False)
-    mend = MENDS.get(searched.outcome, "check that this machine reaches the network, or use your own SearXNG")
-    return Check(f"search {name}", False, f"{searched.outcome}: {searched.detail} To mend: {mend}.", is_needed=False)
+def _chosen(settings: Settings, services: SearchServices) -> Check:
+    """Whether the search that a plain ask makes is set up."""
+    try:
+        orders = services.orders([name for name in settings.search.split(",") if name.strip()])
+    except InvalidInput as error:
+        return Check("search", False, f"the setting 'search' is {settings.search!r}. {error.message}")
+    return Check("search", True, "an ask searches " + ", ".join("/".join(order) for order in orders))
+
+
+async def _provider(services: SearchServices, name: str, acts: Acts, database: Database) -> Check:
+    started = time.monotonic()
+    is_free = services.payment(name) == "free"
+    try:
+        searched = (await services.ask([name], QUERY, acts, database))[0][0]
+    except StoreFailed as error:
+        return Check(f"search {name}", False, f"not asked, its cost could not be recorded: {error.message}", False)
+    elapsed_ms = round((time.monotonic() - started) * 1000)
+    facts: dict[str, JsonValue] = {
+        "outcome": searched.outcome,
+        "code": searched.code,
+        "hits": len(searched.hits),
+        "elapsed_ms": elapsed_ms,
+    }
+    check = Check(f"search {name}", searched.outcome in ("ok", "empty"), "", is_needed=False, facts=facts)
+    if check.ok:
+        n_hits = len(searched.hits)
+        price = "" if is_free else f", ${services.providers.price_microusd(name) / 1e6:.3f} a search"
+        return replace(check, detail=f"{n_hits} {'hit' if n_hits == 1 else 'hits'} in {elapsed_ms} ms{price}")
+    mend = MEND_OF_CODE.get(searched.code) or MENDS.get(searched.outcome, MEND_ELSE)
+    return replace(check, detail=f"{searched.outcome}: {searched.detail} To mend: {mend}.")
+
+
+async def _doubts(database: Database) -> Check | None:
+    """The paid calls whose outcome nobody knows; None without any, or if the store cannot tell."""
+    try:
+        doubts = await database.read(ledger.in_doubt)
+    except StoreFailed:
+        return None
+    if not doubts:
+        return None
+    listed = ", ".join(f"{doubt.arguments.get('provider', doubt.kind)} at {doubt.begun_at}" for doubt in doubts[:5])
+    more = f" and {len(doubts) - 5} more" if len(doubts) > 5 else ""
+    n_calls = f"{len(doubts)} paid {'call' if len(doubts) == 1 else 'calls'}"
+    detail = f"{n_calls} may have been charged without a result, and none is made again by itself: {listed}{more}"
+    return Check("ledger", True, detail, is_needed=False)

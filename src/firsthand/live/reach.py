@@ -1,53 +1,61 @@
-"""All that reaches out, made once: the gate's client, the fetcher for pages, the providers for searches.
+"""All that reaches out, made once: the gate's client, the fetcher for pages, the search services.
 
 Nothing is opened before it is needed: an answer from a library imports no HTTP client.
 """
 
 from __future__ import annotations
 
-import asyncio
-import time
 from collections.abc import AsyncIterator, Iterable, Sequence
 from urllib.parse import urlsplit
 
-from firsthand.errors import ExtractionFailed, InvalidInput
+from firsthand.errors import ExtractionFailed
 from firsthand.live.acts import LiveActs
 from firsthand.live.extraction import Extraction
-from firsthand.ports import Searched
-from firsthand.settings import Settings, child_environment
-from firsthand.values import Failure, Hit, HttpRequest, HttpResponse, Page, Query
-from firsthand.web.address import Policy, host_port_pairs, operator_policy, origin
+from firsthand.live.kept import KeptPages
+from firsthand.live.searching import SearchServices
+from firsthand.settings import Settings
+from firsthand.values import Failure, Page
+from firsthand.web.address import Policy, host_port_pairs, origin
+from firsthand.web.browser import Chromium
 from firsthand.web.client import Client
 from firsthand.web.crawl import Missed, crawl
-from firsthand.web.extract import extract
-from firsthand.web.fetch import Fetcher
-from firsthand.web.pace import Pacer
-from firsthand.web.search import NAMES, Chain, Ddgs, Providers, codecs, merge
-
-DUCKDUCKGO_HTML = "https://html.duckduckgo.com/"
+from firsthand.web.fetch import Allowance, Fetcher
+from firsthand.web.limits import PATIENCE_S, SITE_PATIENCE_S
+from firsthand.web.pace import Ceiling, Pacer
 
 
 class Reach:
     """The ways out of one process."""
 
     def __init__(self, settings: Settings) -> None:
-        searxng = (settings.searxng_url,) if settings.searxng_url else ()
-        self._searxng_url = settings.searxng_url
-        self._services = operator_policy(operator_urls=searxng, vendor_urls=(DUCKDUCKGO_HTML,))
         self._client = Client(user_agent=settings.user_agent)
         self._allow_private = host_port_pairs(settings.allow_private)
+        self._requests_max = settings.run_requests_max
         self._pacer = Pacer(interval_s=settings.host_interval_s, concurrency=settings.host_concurrency)
-        self._fetcher = Fetcher(self._client, Policy(allow_private=self._allow_private), self._pacer)
-        self._providers = Providers(codecs(searxng_url=settings.searxng_url), Ddgs(child_environment()))
-        self.chain = Chain(clock=time.monotonic, sleep=asyncio.sleep)
+        renderer = Chromium(settings.browser_path) if settings.browser else None
+        policy = Policy(allow_private=self._allow_private)
+        self._fetcher = Fetcher(self._client, policy, self._pacer, renderer=renderer)
+        self.services = SearchServices(settings, self._client)
 
-    def acts(self, extraction: Extraction, allow_origins: Sequence[str] = ()) -> LiveActs:
-        """The acts behind the operations port. Only *allow_origins* are asked, if there are some, by no redirect either."""
-        fetcher = self._fetcher
+    def acts(
+        self,
+        extraction: Extraction,
+        allow_origins: Sequence[str] = (),
+        *,
+        kept: KeptPages | None = None,
+        max_age_s: float = 0.0,
+        n_sent: int = 0,
+    ) -> LiveActs:
+        """The acts behind the operations port, for one run of a turn that has sent *n_sent* requests already.
+
+        Only *allow_origins* are asked, if there are some, by no redirect either. A page of *kept* that is younger than
+        *max_age_s* stands in without a request; an older one is asked for only if it changed.
+        """
+        allowance = self._allowance(kept, n_sent=n_sent)
         if allow_origins:
             only = host_port_pairs(",".join(_pair(url) for url in allow_origins))
-            fetcher = Fetcher(self._client, Policy(allow_private=self._allow_private, only=only), self._pacer)
-        return LiveActs(self._providers, self.send, fetcher, extraction)
+            allowance.policy = Policy(allow_private=self._allow_private, only=only)
+        return LiveActs(self.services, self._fetcher, extraction, allowance, kept, max_age_s)
 
     def allowed_private(self, urls: Iterable[str]) -> list[str]:
         """The pairs of FIRSTHAND_ALLOW_PRIVATE that *urls* belong to."""
@@ -57,41 +65,39 @@ class Reach:
             pairs.add((parts.hostname or "", parts.port or {"http": 80, "https": 443}.get(parts.scheme, 0)))
         return sorted(f"{host}:{port}" for host, port in pairs & self._allow_private)
 
-    async def send(self, request: HttpRequest) -> HttpResponse:
-        """Send a provider's request; only the services that the operator's settings name can be reached (R12)."""
-        return await self._client.send(request, self._services)
+    def judged(self, url: str) -> str:
+        """*url* in its canonical form, if it may be asked at all. Raises: AddressRefused."""
+        return self._fetcher.judged(url)
 
-    async def fetch(self, url: str) -> Page:
-        """One page, through the gate."""
-        return await self._fetcher.fetch(url)
+    async def fetch(self, url: str, kept: KeptPages | None = None) -> Page:
+        """One page, through the gate; a run of its own. Status 304: a page of *kept* that did not change."""
+        return await self._fetcher.fetch(url, allowance=self._allowance(kept))
 
-    def expand(self, names: Sequence[str]) -> tuple[str, ...]:
-        """The single providers that *names* stand for. Raises: InvalidInput."""
-        if "searxng" in names and not self._searxng_url:
-            raise InvalidInput(
-                "searxng_unset", "Name your SearXNG instance first, like FIRSTHAND_SEARXNG_URL=http://127.0.0.1:8888."
-            )
-        return self._providers.expand(names)
+    def _allowance(self, kept: KeptPages | None, *, patience_s: float = PATIENCE_S, n_sent: int = 0) -> Allowance:
+        ceiling = Ceiling(self._requests_max, n_sent=n_sent)
+        return Allowance(ceiling, kept=None if kept is None else kept.last, patience_s=patience_s)
 
-    def provider_names(self) -> tuple[str, ...]:
-        """Every single provider that can be asked here."""
-        return self._providers.expand(name for name in NAMES if name != "searxng" or self._searxng_url)
+    async def crawl(
+        self, url: str, *, max_pages: int, extraction: Extraction, kept: KeptPages | None = None
+    ) -> AsyncIterator[Page | Failure]:
+        """The pages of a site: same origin, robots obeyed, politely paced; what was missed is a value.
 
-    async def ask(self, names: Sequence[str], query: Query) -> list[Searched]:
-        """Ask providers in order, outside of any turn: no receipt is kept."""
+        A page of *kept* that the server says did not change comes with status 304.
+        """
+        allowance = self._allowance(kept, patience_s=SITE_PATIENCE_S)
 
-        async def search_one(name: str, query: Query) -> Searched:
-            return await self._providers.search_one(name, query, self.send)
+        async def fetch(url: str) -> Page:
+            return await self._fetcher.fetch(url, allowance=allowance)
 
-        return await self.chain.ask(self.expand(names), query, search_one)
+        async def links(page: Page) -> tuple[str, ...]:
+            """The links of a page; a page that cannot be read has none, and says so when it is kept."""
+            try:
+                content_type = page.headers.get("content-type")
+                return (await extraction.one(page.payload, url=page.url, content_type=content_type))[0].links
+            except ExtractionFailed:
+                return ()
 
-    def merged(self, asked: Sequence[Searched], limit: int) -> tuple[Hit, ...]:
-        """The hits of several providers, each page once."""
-        return tuple(merge([searched.hits for searched in asked], limit))
-
-    async def crawl(self, url: str, *, max_pages: int) -> AsyncIterator[Page | Failure]:
-        """The pages of a site: same origin, robots obeyed, politely paced; what was missed is a value."""
-        async for found in crawl(url, max_pages=max_pages, fetch=self.fetch, links=_links):
+        async for found in crawl(url, max_pages=max_pages, fetch=fetch, links=links):
             if isinstance(found, Missed):
                 yield Failure("fetch", found.url, found.error.outcome, found.error.message)
             else:
@@ -106,11 +112,3 @@ def _pair(url: str) -> str:
     """Host and port of an address, the port always written."""
     scheme, _, authority = origin(url).partition("://")
     return authority if authority.rpartition(":")[2].isdigit() else f"{authority}:{443 if scheme == 'https' else 80}"
-
-
-def _links(page: Page) -> tuple[str, ...]:
-    """The links of a page; a page that cannot be read has none, and says so when it is kept."""
-    try:
-        return extract(page.payload, url=page.url, content_type=page.headers.get("content-type")).links
-    except ExtractionFailed:
-        return ()

@@ -1,18 +1,23 @@
-"""Reading one page or file for somebody who wants its text: nothing is kept."""
+"""Reading one page or file for somebody who wants its text.
+
+Nothing new is kept. Of a page that was kept before it is said whether it changed, and that it did not is kept.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import stat
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import cast
 
 from firsthand.errors import ExtractionFailed, OutsideError
 from firsthand.live.adding import FILE_MAX_BYTES
 from firsthand.live.extraction import Extraction
+from firsthand.live.kept import KeptPages
 from firsthand.live.reach import Reach
-from firsthand.values import Block, JsonValue, Outcome, Text
+from firsthand.values import Block, JsonValue, Outcome, Page, Text
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +29,9 @@ class ReadPage:
     outcome: Outcome
     detail: str = ""
     text: Text | None = None
+    retry_after_s: float | None = None
+    changed: bool | None = None  # its text is another than that of the page kept before; None: none was kept
+    kept_at: datetime | None = None  # when that page was fetched
 
     def markdown(self, *, everything: bool) -> str:
         """The text as Markdown: headings, items, code and tables as such; main content only, unless *everything*."""
@@ -42,7 +50,8 @@ class ReadPage:
         text = self.text
         fields: dict[str, JsonValue] = {"source": self.source, "url": self.url, "outcome": self.outcome}
         if text is None:
-            return {**fields, "detail": self.detail}
+            waits: dict[str, JsonValue] = {} if self.retry_after_s is None else {"retry_after_s": self.retry_after_s}
+            return {**fields, "detail": self.detail, **waits}
         blocks = [
             {
                 "kind": block.kind,
@@ -66,26 +75,57 @@ class ReadPage:
             "language": text.language,
             "text": "\n".join(str(row["text"]) for row in blocks if row["main"]),
             "blocks": cast(JsonValue, blocks),
+            **({} if self.changed is None else {"changed": self.changed, "kept_at": _json_time(self.kept_at)}),
         }
 
 
-async def read_source(source: str, reach: Reach, extraction: Extraction) -> ReadPage:
-    """The text of an address or a file; a refusal is a value."""
+async def read_source(
+    source: str, reach: Reach, extraction: Extraction, kept: KeptPages | None = None, max_age_s: float = 0.0
+) -> ReadPage:
+    """The text of an address or a file; a refusal is a value. *max_age_s* as for ``Reach.acts``."""
     try:
         if source.lower().startswith(("http://", "https://")):
-            page = await reach.fetch(source)
-            url, payload, content_type = page.url, page.payload, page.headers.get("content-type")
-        else:
-            url, payload = await asyncio.to_thread(_read_file, Path(source))
-            content_type = None
-        text, _ = await extraction.one(payload, url=url, content_type=content_type)
+            return await _read_page(source, reach, extraction, kept, max_age_s)
+        url, payload = await asyncio.to_thread(_read_file, Path(source))
+        text, _ = await extraction.one(payload, url=url, content_type=None)
     except OutsideError as error:
-        return ReadPage(source, source, error.outcome, error.message)
+        return ReadPage(source, source, error.outcome, error.message, retry_after_s=error.retry_after_s)
     except FileNotFoundError:
         return ReadPage(source, "", "not_found", "There is no file of that name.")
     except OSError as error:
         return ReadPage(source, "", "failed", f"The file cannot be read: {error.strerror}.")
     return ReadPage(source, url, "ok", text=text)
+
+
+async def _read_page(
+    source: str, reach: Reach, extraction: Extraction, kept: KeptPages | None, max_age_s: float
+) -> ReadPage:
+    address = reach.judged(source)
+    before = stand_in = None
+    if kept is not None:
+        before = await kept.seen(address, source)
+        stand_in = await kept.fresh(address, source, max_age_s)
+    page = stand_in or await reach.fetch(source, kept)
+    text = await _text_of(page, extraction)
+    if before is None or stand_in is not None:
+        changed = None if before is None else False
+    elif page.payload == before.payload:
+        changed = False
+        if kept is not None:
+            await kept.keep_revisit(page)
+    else:
+        # Other bytes are not yet another text: many pages carry a token that is new each time.
+        changed = (await _text_of(before, extraction)).body != text.body
+    kept_at = None if before is None else before.retrieved_at
+    return ReadPage(source, page.url, "ok", text=text, changed=changed, kept_at=kept_at)
+
+
+async def _text_of(page: Page, extraction: Extraction) -> Text:
+    return (await extraction.one(page.payload, url=page.url, content_type=page.headers.get("content-type")))[0]
+
+
+def _json_time(at: datetime | None) -> str | None:
+    return None if at is None else at.isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
 def _read_file(path: Path) -> tuple[str, bytes]:

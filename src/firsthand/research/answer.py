@@ -39,7 +39,7 @@ async def answer_question(
     await operations.say(Event("TurnStarted", "started", {"question": question}))
     reached = Reached()
     asked, hints = hints_of(question)
-    plan = replace(await _plan(asked, shelf, Scope(profile.libraries)), hints=hints)
+    plan = replace(await _plan(asked, shelf, Scope(profile.libraries)), hints=hints, asked=asked)
 
     def answer(status: Status, draft: Draft, cited: Cited | None = None, pages: Pages | None = None) -> Answer:
         made = _answer(answer_id, plan, profile, reached, status, draft, cited, pages or {}, elapsed_ms())

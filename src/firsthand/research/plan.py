@@ -61,6 +61,7 @@ class Plan:
     n_passages: int = 0
     counts: Mapping[str, int] = field(default_factory=dict)
     hints: tuple[Hint, ...] = ()  # where the asker wants to look; see ``hints_of``
+    asked: str = ""  # the whole question, without its hints; empty: nothing was cut off it
 
     @property
     def names(self) -> tuple[Group, ...]:

@@ -19,7 +19,6 @@ from firsthand.values import Category, Failure, Hint, Query, Usage
 
 ATTEMPTS_PER_PLACE = 2  # so many hits are tried at most for each page that may be read (guess)
 HITS_PER_PLACE = 3
-QUERY_MAX_CHARS = 500  # providers cut further by themselves
 SITES: Mapping[Hint, str] = {"github": "github.com", "reddit": "reddit.com", "x": "x.com"}
 CATEGORIES: Mapping[Hint, Category] = {"news": "news", "academic": "academic"}
 
@@ -48,19 +47,20 @@ async def reach_out(plan: Plan, profile: Profile, operations: Operations, finder
     allowed = [url for url in urls if is_allowed(url, profile.allow_origins)]
     pages = _Pages(profile.max_sources)
     waiting = allowed[: profile.max_sources * ATTEMPTS_PER_PLACE]
-    n_tried = 0
+    n_tried = n_kept = 0
     while waiting and pages.n_free:
         batch, waiting = waiting[: pages.n_free], waiting[pages.n_free :]
         n_tried += len(batch)
         for fetched in await _read(batch, operations):
             pages.take(fetched)
+            n_kept += fetched.is_kept
     failed = tuple(failure for some in failures for failure in some) + tuple(pages.failures)
     return Reached(
         text_ids=tuple(pages.text_ids),
         failures=failed,
         omitted=tuple(url for url in urls if url not in allowed[:n_tried]),
         duplicates=tuple(pages.duplicates),
-        usage=Usage(searches=sum(one.was_asked for each in found for one in each.asked), fetches=n_tried),
+        usage=Usage(searches=sum(one.was_asked for each in found for one in each.asked), fetches=n_tried - n_kept),
         is_cut_off=bool(failed) and not pages.text_ids,
     )
 
@@ -76,8 +76,9 @@ def _origin(url: str) -> tuple[str, str | None, int | None]:
 
 
 def _queries(plan: Plan, profile: Profile) -> list[Query]:
-    questions = [plan.question, *(part.question for part in plan.parts)]
-    texts = dict.fromkeys(text[:QUERY_MAX_CHARS] for text in questions[: profile.max_queries])
+    # Whole: each provider's codec cuts it to what that provider takes, and keeps the names, which may stand at the end.
+    questions = [plan.asked or plan.question, *(part.question for part in plan.parts)]
+    texts = dict.fromkeys(questions[: profile.max_queries])
     n_hits = profile.max_sources * HITS_PER_PLACE
     hints: Sequence[Hint] = plan.hints or ("web",)
     # Breadth first: every question once per hint. Who names more hints than there are queries asked for each of them.

@@ -101,7 +101,7 @@ async def test_the_keyless_chain_goes_on_until_somebody_answers_and_shows_every_
     async with look_alikes() as services:
         providers = providers_at(services.base)
         query = Query("größe & mehr 東京", time_filter="hour")
-        searched = await chain_of().ask(providers.expand(["duckduckgo"]), query, calls(providers, services))
+        searched = await chain_of().ask(providers.orders(["duckduckgo"])[0], query, calls(providers, services))
     assert [(s.provider, s.outcome) for s in searched] == [
         ("ddgs", "failed"),
         ("duckduckgo-html", "rate_limited"),

@@ -11,7 +11,7 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from firsthand.values import HttpRequest, HttpResponse, Query
-from firsthand.web.search.codec import Hits, Row, check_status, failure, hits_of
+from firsthand.web.search.codec import Hits, Row, base_address, check_status, failure, hits_of
 from firsthand.web.search.facts import FACTS
 from firsthand.web.search.phrasing import REGIONS, applied_filter, shorten
 
@@ -26,6 +26,13 @@ class DuckDuckGoHtml:
     facts = FACTS[name]
     max_hits = facts.max_hits  # one page; further pages need a token and are what its bot wall looks for
 
+    def __init__(self, base_url: str = URL) -> None:
+        """*base_url* is where the page is, with or without its path.
+
+        Raises: InvalidInput for an address that is not plain http(s).
+        """
+        self._url = base_address(base_url, "DuckDuckGo", URL).removesuffix("/html") + "/html/"
+
     def request(self, query: Query) -> HttpRequest:
         """A form, sent as the page itself would send it."""
         form = {"q": shorten(query.text, self.facts.max_query_chars), "b": ""}
@@ -34,15 +41,15 @@ class DuckDuckGoHtml:
         applied = self.time_filter(query)
         if applied is not None:
             form["df"] = _DF[applied]
-        headers = {"content-type": "application/x-www-form-urlencoded", "referer": URL, "accept": "text/html"}
-        return HttpRequest("POST", URL, headers, urlencode(form).encode())
+        headers = {"content-type": "application/x-www-form-urlencoded", "referer": self._url, "accept": "text/html"}
+        return HttpRequest("POST", self._url, headers, urlencode(form).encode())
 
     def hits(self, query: Query, response: HttpResponse) -> Hits:
         """The organic results of the page, advertisements left out.
 
         Raises: ProviderFailed.
         """
-        check_status(self.name, URL, response)
+        check_status(self.name, self._url, response)
         tree = LexborHTMLParser(response.body.decode("utf-8", "replace"))
         if tree.css_first("form#challenge-form, .anomaly-modal__title") is not None:
             raise failure(

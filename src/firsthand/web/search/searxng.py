@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from urllib.parse import urlencode
 
-from firsthand.values import HttpRequest, HttpResponse, JsonValue, Query
+from firsthand.values import Category, HttpRequest, HttpResponse, JsonValue, Query
 from firsthand.web.search.codec import (
     Hits,
     base_address,
@@ -24,6 +24,7 @@ from firsthand.web.search.facts import FACTS
 from firsthand.web.search.phrasing import applied_filter, shorten
 
 MAX_ENGINES_NAMED = 10
+_CATEGORIES: dict[Category, str] = {"news": "news", "academic": "science"}  # of its default settings.yml
 _ENGINE_NAME = re.compile(r"[\w .\-]{1,40}")
 
 
@@ -44,6 +45,8 @@ class SearXNG:
         # SearXNG reads leading ``:`` and ``<`` as language and time-out commands, and ``!`` as an engine.
         text = " ".join(word.lstrip("!:<") for word in shorten(query.text, self.facts.max_query_chars).split())
         parameters = {"q": text, "format": "json", "pageno": "1"}
+        if query.category is not None:
+            parameters["categories"] = _CATEGORIES[query.category]
         if query.language:
             parameters["language"] = query.language
         applied = self.time_filter(query)

@@ -46,6 +46,7 @@ class Tavily:
         payload: dict[str, JsonValue] = {
             "query": shorten(text, self.facts.max_query_chars),
             "search_depth": "basic",
+            "topic": "news" if query.category == "news" else None,
             "max_results": min(query.max_hits, self.max_hits),
             "include_domains": [*sites] or None,
             "time_range": self.time_filter(query),
