@@ -56,6 +56,10 @@ AllowOrigin = Annotated[
     list[str] | None, typer.Option("--allow-origin", metavar="URL", help="Read only this origin; repeatable.")
 ]
 MaxSources = Annotated[int | None, typer.Option(min=1, max=50, help="Pages read for one answer.")]
+MaxAge = Annotated[
+    int | None,
+    typer.Option(min=0, metavar="SECONDS", help="Use a page kept within this time instead of asking; 0: always ask."),
+]
 Session = Annotated[str, typer.Option(metavar="NAME", help="Where the turn is kept; run again to continue it.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout and nothing else.")]
 
@@ -71,6 +75,7 @@ def ask(
     cross_check: CrossCheck = False,
     allow_origin: AllowOrigin = None,
     max_sources: MaxSources = None,
+    max_age: MaxAge = None,
     session: Session = "default",
     as_json: Json = False,
     out: Annotated[
@@ -80,7 +85,9 @@ def ask(
     """Answer one question from pages, with citations that can be checked."""
 
     async def work(firsthand: App, progress: Progress) -> int:
-        options = _options(library, search, mode, model, verify, cross_check, allow_origin, max_sources, session)
+        options = _options(
+            library, search, mode, model, verify, cross_check, allow_origin, max_sources, session, max_age
+        )
         answer = await firsthand.ask(question, options, out=out, watch=progress.event, is_awaited=True)
         progress.clear()
         if as_json:
@@ -113,7 +120,8 @@ def add(
         if as_json:
             _print_json(added.as_json())
         else:
-            counted = f"{added.kept} kept, {added.unchanged} unchanged, {len(added.failed)} failed"
+            of_these = f" ({added.changed} changed)" if added.changed else ""
+            counted = f"{added.kept} kept{of_these}, {added.unchanged} unchanged, {len(added.failed)} failed"
             _print(f"{counted}; {added.pages} pages in library {visible(library)} now\n")
             if added.skipped:
                 _say(f"{added.skipped} text and PDF files are copies of pages beside them and were left out")
@@ -159,6 +167,7 @@ def search(
 def read(
     sources: Annotated[list[str], typer.Argument(help="Addresses or files.")],
     everything: Annotated[bool, typer.Option("--all", help="Also what is not main content.")] = False,
+    max_age: MaxAge = None,
     as_json: Json = False,
 ) -> None:
     """Show the text of pages as Markdown; with --json one object a line for each."""
@@ -166,8 +175,10 @@ def read(
     async def work(firsthand: App, progress: Progress) -> int:
         n_good = 0
         for source in sources:
-            page = await firsthand.read(source)
+            page = await firsthand.read(source, max_age_s=max_age)
             progress.clear()
+            if page.changed and not as_json:
+                _say(f"{source}: changed since it was kept on {page.kept_at:%Y-%m-%d}")
             if as_json:
                 _print_json(page.as_json())
             elif page.outcome == "ok":
@@ -194,13 +205,16 @@ def batch(
     cross_check: CrossCheck = False,
     allow_origin: AllowOrigin = None,
     max_sources: MaxSources = None,
+    max_age: MaxAge = None,
     session: Session = "default",
     concurrency: Annotated[int, typer.Option(min=1, max=32, help="Questions at a time.")] = 1,
 ) -> None:
     """Answer many questions from a file."""
 
     async def work(firsthand: App, progress: Progress) -> int:
-        options = _options(library, search, mode, model, verify, cross_check, allow_origin, max_sources, session)
+        options = _options(
+            library, search, mode, model, verify, cross_check, allow_origin, max_sources, session, max_age
+        )
         done = await firsthand.batch(file, out, options, concurrency=concurrency, watch=progress.count)
         progress.clear()
         _say(f"{done.answered} answered now, {done.skipped} were there already, {done.failed} failed")
@@ -399,6 +413,7 @@ def _options(
     allow_origin: Sequence[str] | None,
     max_sources: int | None,
     session: str,
+    max_age_s: int | None,
 ) -> AskOptions:
     from firsthand.app import ask_options
 
@@ -412,6 +427,7 @@ def _options(
         allow_origins=tuple(allow_origin or ()),
         max_sources=max_sources,
         session=session,
+        max_age_s=max_age_s,
     )
 
 

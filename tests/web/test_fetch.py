@@ -255,6 +255,8 @@ async def test_host_that_said_too_many_is_left_alone_by_all_fetches_until_it_may
 
 @pytest.mark.parametrize("how", ["503", "never answers", "is cut", "is no HTTP"])
 async def test_robots_file_that_cannot_be_had_shuts_its_site_for_the_run_and_says_why(how: str) -> None:
+    """Input 19 of what users suffer; an answer over such sites is in ``tests/live/test_kept.py``."""
+
     async def answer(head: bytes, writer: asyncio.StreamWriter) -> None:
         if not head.startswith(b"GET /robots.txt "):
             writer.write(response())

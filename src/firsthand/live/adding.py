@@ -1,6 +1,7 @@
 """Keeping files, folders and sites in a library: found, extracted side by side, committed page by page.
 
-Killed at any moment, everything committed is kept; run again, what has not changed is skipped.
+Killed at any moment, everything committed is kept; run again, what has not changed is skipped: a file by its bytes, a
+page of a site by the server's word (304) or by its bytes, and then the revisit is a row of its own.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from urllib.parse import quote
 from firsthand import fault, ids
 from firsthand.db import Connection, Database
 from firsthand.errors import InvalidInput, OutsideError, first_of
-from firsthand.evidence import recall, store
+from firsthand.evidence import captures, recall, store
 from firsthand.evidence.index import optimize
 from firsthand.live.acts import keep_page
 from firsthand.live.extraction import Extraction
@@ -45,6 +46,7 @@ class Added:
     library: str
     pages: int = 0  # in the library afterwards
     kept: int = 0
+    changed: int = 0  # of those kept: the library held another text under their address
     unchanged: int = 0
     skipped: int = 0  # files of a site's folder that are no pages of it
     failed: list[Failure] = field(default_factory=list)
@@ -56,6 +58,7 @@ class Added:
             "library": self.library,
             "pages": self.pages,
             "kept": self.kept,
+            **({"changed": self.changed} if self.changed else {}),
             "unchanged": self.unchanged,
             "failed": cast(JsonValue, failed),
         }
@@ -163,13 +166,15 @@ class Adder:
             self._fail(str(file.path), "failed", f"The file cannot be read: {error.strerror}.")
             return self._done(file.path.name)
         headers = {"last-modified": modified_at.isoformat()}
-        await self._keep(Page(file.url, file.url, 200, headers, payload, datetime.now(UTC)))
+        await self._keep(Page(file.url, file.url, 200, headers, payload, datetime.now(UTC), is_file=True))
 
     async def _keep(self, page: Page) -> None:
         library = self.added.library
         digest = ids.payload_digest(page.payload)
         known = await self._database.read(store.unchanged, library, page.url, digest, EXTRACTOR, EXTRACTOR_VERSION)
         if known is not None:
+            if not page.is_file:
+                await self._database.write(_revisit, page, known, library)
             self.added.unchanged += 1
             return self._done(page.url)
         try:
@@ -179,7 +184,7 @@ class Adder:
             self._fail(page.url, error.outcome, error.message)
             return self._done(page.url)
         fault.point("add.before_keep")
-        await self._database.write(_keep_and_hold, page, text, entry, library)
+        self.added.changed += await self._database.write(_keep_and_hold, page, text, entry, library)
         fault.point("add.after_keep")
         self.added.kept += 1
         self._done(page.url)
@@ -192,8 +197,17 @@ class Adder:
         self._watch(self._n_done, self._n_found, what)
 
 
-def _keep_and_hold(connection: Connection, page: Page, text: Text, entry: recall.Entry, library: str) -> None:
+def _keep_and_hold(connection: Connection, page: Page, text: Text, entry: recall.Entry, library: str) -> bool:
+    """Whether the library held another text under this address until now."""
+    held = captures.held_text(connection, library, page.url)
     text_id, capture_id = keep_page(connection, page, text, entry)
+    store.hold(connection, library, page.url, text_id, capture_id)
+    return held is not None and held != ids.text_digest(text.body)
+
+
+def _revisit(connection: Connection, page: Page, text_id: int, library: str) -> None:
+    """Keep that the page was there, unchanged; its text is now known to be as new as that."""
+    capture_id = store.keep_page(connection, page).capture_id
     store.hold(connection, library, page.url, text_id, capture_id)
 
 
