@@ -6,9 +6,9 @@ import asyncio
 import json
 import sys
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast, get_args
 
@@ -22,7 +22,7 @@ from firsthand.evidence.verify import Report
 from firsthand.live.adding import Added, Adder, name_of_site
 from firsthand.live.asking import Asking, checked_question
 from firsthand.live.batch import BatchDone, Row, read_rows, run_batch
-from firsthand.live.checking import check_target, export_answer
+from firsthand.live.checking import changed_pages, check_target, export_answer
 from firsthand.live.extraction import Extraction
 from firsthand.live.health import Check, examine
 from firsthand.live.kept import KeptPages
@@ -260,7 +260,8 @@ class App:
     async def verify(self, target: str) -> CheckedAnswer:
         """Check an exported bundle, an ``answer.json`` or a kept answer again, offline."""
         answer, report = await check_target(self._database, target)
-        return CheckedAnswer(str(answer.get("id", "")), report)
+        changed = await self._database.read(changed_pages, answer)
+        return CheckedAnswer(str(answer.get("id", "")), report, changed)
 
     async def export(self, answer_id: str, out: Path) -> int:
         """Write a bundle; how many files it has."""
@@ -351,6 +352,7 @@ class CheckedAnswer:
 
     answer_id: str
     report: Report
+    changed: Mapping[str, str] = field(default_factory=dict)  # pages with another text since, and when that was seen
 
     @property
     def ok(self) -> bool:
@@ -371,13 +373,14 @@ class CheckedAnswer:
         lines.append(
             f"{n} citations, all where they should be" if not wrong else f"{wrong} of {n} are not where they should be"
         )
-        return lines
+        return lines + [f"{url} has changed: on {day} it had another text" for url, day in self.changed.items()]
 
     def as_json(self) -> dict[str, JsonValue]:
         """The object that ``verify --json`` prints."""
         rows = [cast(JsonValue, {**asdict(row), "ok": row.ok}) for row in self.report.rows]
         counts = cast(dict[str, JsonValue], self.report.counts)
-        return {"answer_id": self.answer_id, "ok": self.ok, "counts": counts, "citations": rows}
+        changed = {"changed": cast(JsonValue, dict(self.changed))} if self.changed else {}
+        return {"answer_id": self.answer_id, "ok": self.ok, "counts": counts, "citations": rows, **changed}
 
 
 @asynccontextmanager

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 from firsthand.db import Connection, Database
 from firsthand.evidence import store
-from firsthand.evidence.captures import Capture, held_text, newest_capture, only_text
+from firsthand.evidence.captures import Capture, changed_since, held_text, newest_capture, only_text
 from firsthand.ids import text_digest
 from firsthand.values import Block, Page, Span, Text
 
@@ -67,6 +67,29 @@ def test_the_only_text_of_an_extractor_is_found_and_two_of_one_payload_are_not_c
     assert database.read_now(only_text, snapshot, "blocks", "3") is None
     database.write_now(store.keep_text, snapshot, text(charset="utf-8"))
     assert database.read_now(only_text, snapshot, "blocks", "1") is None
+
+
+def test_a_page_has_changed_when_a_later_fetch_of_it_brought_another_text(database: Database) -> None:
+    def keep(connection: Connection, payload: str, words: str, url: str = URL) -> tuple[str, str]:
+        snapshot = store.keep_page(connection, page(payload.encode(), url)).snapshot
+        store.keep_text(connection, snapshot, text(words))
+        return snapshot, text_digest(words)
+
+    def changed(old: tuple[str, str], url: str = URL) -> str | None:
+        newer = database.read_now(changed_since, url, *old)
+        return None if newer is None else newer.snapshot
+
+    one = database.write_now(keep, "one", "Water boils.")
+    assert changed(one) is None
+    database.write_now(keep, "one, with a token", "Water boils.")
+    assert changed(one) is None  # other bytes, the same words
+    two = database.write_now(keep, "two", "Water freezes.")
+    assert (changed(one), changed(two)) == (two[0], None)
+    assert changed(("sha256:" + "0" * 64, "x")) is None  # nobody knows which is newer
+    elsewhere = database.write_now(keep, "elsewhere", "Other words.", "https://example.org/b")
+    assert changed(elsewhere) is None
+    database.write_now(keep, "one", "Water boils.")  # it is what it was
+    assert (changed(one), changed(two)) == (None, one[0])
 
 
 def test_what_a_library_holds_under_an_address_is_known_by_its_words(database: Database) -> None:

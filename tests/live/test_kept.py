@@ -168,6 +168,10 @@ async def test_a_page_that_changed_after_it_was_cited_leaves_the_old_answer_true
         assert await app._database.read(n_snapshots) == 2
     assert (checked.outcome, checked.changed) == ("ok", True)
     assert verified.ok and all(each.ok for each in both)
+    day = datetime.now(UTC).date().isoformat()
+    assert [each.changed for each in (verified, *both)] == [{}, {lake.url("/herons"): day}, {}]
+    assert both[0].lines()[-1] == f"{lake.url('/herons')} has changed: on {day} it had another text"
+    assert both[0].as_json()["changed"] == both[0].changed and "changed" not in verified.as_json()
     assert "reeds" in old.text and "oaks" in new.text
     assert old.claims[0].citations[0].snapshot != new.claims[0].citations[0].snapshot
 

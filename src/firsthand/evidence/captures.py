@@ -41,6 +41,22 @@ def newest_capture(connection: Connection, url: str, asked: str | None = None) -
     return Capture(row.capture_id, row.url, row.snapshot, datetime.fromisoformat(row.retrieved_at))
 
 
+def changed_since(connection: Connection, url: str, snapshot_digest: str, text_digest: str) -> Capture | None:
+    """The last fetch of *url*, if it came after this snapshot and brought another text; else None.
+
+    A page that was kept here under no such snapshot says nothing: nobody knows which of the two is newer.
+    """
+    newest = newest_capture(connection, url)
+    if newest is None or newest.snapshot == snapshot_digest:
+        return None
+    kept = sa.select(capture.c.capture_id).where(
+        capture.c.url == url, capture.c.snapshot == snapshot_digest, capture.c.capture_id < newest.capture_id
+    )
+    same = sa.select(text.c.text_id).where(text.c.snapshot == newest.snapshot, text.c.text_digest == text_digest)
+    was_kept = connection.execute(kept.limit(1)).first() is not None
+    return newest if was_kept and connection.execute(same.limit(1)).first() is None else None
+
+
 def only_text(connection: Connection, snapshot_digest: str, extractor: str, extractor_version: str) -> int | None:
     """The text that this extractor made of a snapshot; None if it made none, or two of one payload."""
     ours = sa.select(text.c.text_id).where(

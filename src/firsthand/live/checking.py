@@ -11,7 +11,7 @@ from typing import cast
 from firsthand.db import Connection, Database
 from firsthand.durable import journal
 from firsthand.errors import DigestMismatch, InvalidInput, NotFound
-from firsthand.evidence import bundle, store
+from firsthand.evidence import bundle, captures, store
 from firsthand.evidence.verify import Kept, Report, verify_answer
 from firsthand.values import Answer, JsonValue
 
@@ -46,6 +46,26 @@ def _from_disk(path: Path) -> bundle.Bundle | AnswerJson | None:
 def check_answer(connection: Connection, answer: AnswerJson) -> Report:
     """The report on *answer* from the pages that the store holds."""
     return verify_answer(answer, lambda snapshot, text_digest: _load(connection, snapshot, text_digest))
+
+
+def changed_pages(connection: Connection, answer: AnswerJson) -> dict[str, str]:
+    """The cited pages that were fetched again since and had another text, with the day of that fetch, by address.
+
+    The citations stand as they stood: they point at what was kept then. An answer whose form is wrong cites nothing.
+    """
+    found: dict[str, str] = {}
+    claims = answer.get("claims")
+    for claim in claims if isinstance(claims, list) else []:
+        citations = claim.get("citations") if isinstance(claim, dict) else None
+        for citation in citations if isinstance(citations, list) else []:
+            if not isinstance(citation, dict):
+                continue
+            url, snapshot, digest = (citation.get(name) for name in ("url", "snapshot", "text_digest"))
+            if isinstance(url, str) and isinstance(snapshot, str) and isinstance(digest, str):
+                newer = captures.changed_since(connection, url, snapshot, digest)
+                if newer is not None:
+                    found[url] = newer.retrieved_at.date().isoformat()
+    return found
 
 
 async def export_answer(database: Database, answer_id: str, out: Path) -> int:
