@@ -87,7 +87,7 @@ async def test_every_provider_that_is_set_up_is_asked_and_what_failed_says_how_t
     assert found["search duckduckgo-html"].detail.startswith("rate_limited: ")
     assert found["search mediawiki"].ok and found["search mediawiki"].detail.startswith("0 hits in ")
     assert found["search brave"].detail.endswith("To mend: copy the key again from the account of the service.")
-    assert "check that the service runs there" in found["search tavily"].detail
+    assert "that the service runs at the address you set" in found["search tavily"].detail
     assert "network" not in found
 
 

@@ -27,6 +27,7 @@ from firsthand.web.search.providers import how_to_set_up
 
 QUERY = Query("sqlite write-ahead log", 3)
 UNREACHED = frozenset({"dns", "connect_failed", "connection_lost", "tls_error", "timeout", "provider_timeout"})
+DDGS_SILENT = ("ddgs", "provider_all_engines_failed")  # it does not tell a network that is gone from a refusal
 # What mends a failure, by its code where our own sentence about it does not say it already, else by its outcome.
 MEND_OF_CODE: Mapping[str, str] = {
     "provider_json_off": "JSON format is off: add json to search.formats in settings.yml of the instance, and restart it",
@@ -38,8 +39,8 @@ MEND_OF_CODE: Mapping[str, str] = {
     "provider_resting": "wait; it is asked again by itself",
     "provider_broken": "wait; it is tried again by itself",
     "provider_redirected": "set the address that the service really has",
-    "dns": "check the name in the setting, and that this machine reaches the network",
-    "connect_failed": "check that the service runs there, and that this machine reaches the network",
+    "dns": "check that this machine reaches the network, and the address if you set one",
+    "connect_failed": "check that this machine reaches the network, and that the service runs at the address you set",
 }
 MENDS: Mapping[Outcome, str] = {
     "rate_limited": "wait some minutes, or use your own SearXNG (FIRSTHAND_SEARXNG_URL)",
@@ -59,7 +60,7 @@ class Check:
     ok: bool
     detail: str
     is_needed: bool = True
-    facts: Mapping[str, JsonValue] | None = None  # of a search: outcome, code, hits, elapsed_ms, cost_microusd
+    facts: Mapping[str, JsonValue] | None = None  # of a search: outcome, code, hits, elapsed_ms, reached
 
     def as_json(self) -> dict[str, JsonValue]:
         """The row that ``doctor --json`` prints."""
@@ -75,7 +76,7 @@ async def examine(
     set_up = reach.services.set_up() if names is None else tuple(names)
     searches = await asyncio.gather(*(_provider(reach.services, name, acts, database) for name in set_up))
     checks += searches
-    if searches and all((check.facts or {}).get("code") in UNREACHED for check in searches):
+    if searches and all((check.facts or {}).get("reached") is False for check in searches):
         detail = "none of the search services could be reached; check this machine's connection and its name server"
         checks.append(Check("network", False, detail, is_needed=False))
     for name in FACTS:
@@ -135,13 +136,15 @@ async def _provider(services: SearchServices, name: str, acts: Acts, database: D
         "code": searched.code,
         "hits": len(searched.hits),
         "elapsed_ms": elapsed_ms,
+        "reached": searched.code not in UNREACHED and (name, searched.code) != DDGS_SILENT,
     }
     check = Check(f"search {name}", searched.outcome in ("ok", "empty"), "", is_needed=False, facts=facts)
     if check.ok:
         n_hits = len(searched.hits)
         price = "" if is_free else f", ${services.providers.price_microusd(name) / 1e6:.3f} a search"
         return replace(check, detail=f"{n_hits} {'hit' if n_hits == 1 else 'hits'} in {elapsed_ms} ms{price}")
-    mend = MEND_OF_CODE.get(searched.code) or MENDS.get(searched.outcome, MEND_ELSE)
+    said = None if (name, searched.code) == DDGS_SILENT else MEND_OF_CODE.get(searched.code)
+    mend = said or MENDS.get(searched.outcome, MEND_ELSE)
     return replace(check, detail=f"{searched.outcome}: {searched.detail} To mend: {mend}.")
 
 
