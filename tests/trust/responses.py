@@ -64,6 +64,8 @@ class Result:
     worker_mib: float = 0.0  # the largest process that it started to read the page in, the interpreter and all
     waited_s: float = 0.0  # what Retry-After and crawl delays made it wait, on a clock that only notes
     next_good: bool = False
+    was_read: bool = False  # a page came, and a worker read it or tried
+    next_read: bool = True  # the next page, by what read this one
     body: str = ""  # of an ok page: enough to look for what it must and must not contain
     n_links: int = 0
     headers: str = ""
@@ -123,6 +125,8 @@ def faults(result: Result) -> list[str]:
         found.append(f"waited {result.waited_s:.0f} s")
     if not result.next_good:
         found.append("the next fetch was not good")
+    if not result.next_read:
+        found.append("the next page was not read")
     return found + _faults_of_content(row, result, code)
 
 
@@ -167,8 +171,12 @@ class Lab:
     def __exit__(self, *_: object) -> None:
         for process in (self._forge, self._server):
             assert process.stdin is not None and process.stdout is not None
-            process.stdin.close()
-            process.wait(10)
+            process.stdin.close()  # each ends with its input; the forge when its children have
+            try:
+                process.wait(HUNG_S + 10)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
             process.stdout.close()
 
     def run(self, ids: Iterable[str], *, short: bool, at_once: int = 1) -> Iterator[Result]:
@@ -357,6 +365,7 @@ async def _visit(job: Any) -> Result:
         page = await fetcher.fetch(f"{scheme}://127.0.0.1:{job['port']}/row", use_robots="as_path" in row)
         result.headers = repr(dict(page.headers)) + "".join(page.headers.values())
         result.rise_mib = _peak_mib() - before
+        result.was_read = True
         text, _ = await extraction.one(page.payload, url=page.url, content_type=page.headers.get("content-type"))
         result.code = result.outcome = "ok"
         result.n_links, result.body = len(text.links), _sample(text, row)
@@ -364,6 +373,9 @@ async def _visit(job: Any) -> Result:
         result.code, result.outcome = error.code, error.outcome
     result.seconds = time.monotonic() - began
     result.rise_mib = max(result.rise_mib, _peak_mib() - before)
+    if result.was_read:
+        good_text, _ = await extraction.one(GOOD_PAGE, url="http://a.example/good", content_type="text/html")
+        result.next_read = "Zambezi" in good_text.body
     extraction.close()  # its processes end, and only then are they counted
     result.cpu_s = _cpu_s()
     result.waited_s = notes.now

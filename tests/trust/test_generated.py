@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from ipaddress import ip_network
 
 import pytest
@@ -39,6 +40,14 @@ async def test_generator_of_the_long_form_finds_no_difference_and_meets_every_ru
     assert found["verdicts"].keys() >= {"allow", "address", "scheme", "syntax", "port", "userinfo", "host-form", "host-name", "backslash", "control"}  # type: ignore[attr-defined]  # fmt: skip
 
 
+@pytest.fixture
+def forgetful() -> Iterator[None]:
+    """What the gate remembers of addresses is forgotten, before and after it judges by another table."""
+    address._standing.cache_clear()
+    yield
+    address._standing.cache_clear()
+
+
 @pytest.mark.parametrize(
     "change",
     [
@@ -50,7 +59,7 @@ async def test_generator_of_the_long_form_finds_no_difference_and_meets_every_ru
     ids=["one range less", "one range more", "one IPv6 range less", "all of IPv6"],
 )
 async def test_a_gate_with_another_table_is_found_out(
-    change: tuple[str, object], monkeypatch: pytest.MonkeyPatch
+    change: tuple[str, object], monkeypatch: pytest.MonkeyPatch, forgetful: None
 ) -> None:
     monkeypatch.setattr(limits, *change)
     assert (await run(3000, seed=7))["differences"]

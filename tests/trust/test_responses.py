@@ -51,6 +51,7 @@ GOOD = Result("r023", "ok", "ok", next_good=True, body="Okavango", paths=["/row"
         ("r023", {"rise_mib": 97.0}),
         ("r023", {"worker_mib": 577.0}),
         ("r023", {"next_good": False}),
+        ("r023", {"next_read": False}),
         ("r023", {"paths": ["/row", "/x.dtd", "/good"]}),
         ("r023", {"peers": ["127.0.0.1 port 9"]}),
         ("r023", {"leaks": ["Cookie: a=b"]}),
