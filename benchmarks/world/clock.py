@@ -9,6 +9,7 @@ JSON object for ``benchmarks.world_run``; the answers themselves go to stderr.
 from __future__ import annotations
 
 import asyncio
+import importlib.util
 import inspect
 import json
 import os
@@ -72,6 +73,13 @@ def _looks(answer: str | BaseException) -> dict[str, Any]:
         return {"error": repr(answer)[:300]}
     links = set(re.findall(r"https?://[^\s)\]]+/site/[^\s)\]]+", answer))
     return {"chars": len(answer), "links": len(links)}
+
+
+def use_shipped_tokenizer() -> None:
+    """Point tiktoken, which would download its tables, at those that litellm ships."""
+    package = importlib.util.find_spec("litellm")
+    if package is not None and package.origin:
+        os.environ["TIKTOKEN_CACHE_DIR"] = str(Path(package.origin).parent / "litellm_core_utils" / "tokenizers")
 
 
 def cpu_s() -> float:
