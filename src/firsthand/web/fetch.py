@@ -43,6 +43,22 @@ Kept = Callable[[str], Awaitable[Page | None]]
 """The newest page that is kept of an address, as a fetch brought it; None if there is none."""
 
 
+Load = Callable[[str, Mapping[str, str]], Awaitable[HttpResponse]]
+"""Bring one address with these request headers, through the gate, redirects followed."""
+
+
+class Renderer(Protocol):
+    """Runs the scripts of a page that is empty without them (``web.browser``)."""
+
+    async def render(self, shell: HttpResponse, load: Load) -> HttpResponse:
+        """What *shell* is when its scripts have run; *load* brings all that they ask for. Raises: FetchFailed."""
+        ...
+
+    async def aclose(self) -> None:
+        """End the browser."""
+        ...
+
+
 class Transport(Protocol):
     """What a fetch needs of a client: the gate, and one exchange with an admitted target."""
 
@@ -87,6 +103,7 @@ class Fetcher:
         *,
         clock: Callable[[], float] = time.monotonic,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
+        renderer: Renderer | None = None,
     ) -> None:
         self._transport = transport
         self._policy = policy
@@ -94,6 +111,7 @@ class Fetcher:
         self._robots = Robots(policy, transport.user_agent, clock=clock)
         self._clock = clock
         self._now = now
+        self._renderer = renderer  # None: a page that needs its scripts is refused
 
     def judged(self, url: str, allowance: Allowance | None = None) -> str:
         """*url* in its canonical form, if it may be asked at all. Nothing is sent.
@@ -128,7 +146,7 @@ class Fetcher:
         else:
             reply.check_status(response)
             reply.check_type(response)
-            reply.check_walls(response, asked=url)
+            response = await self._shown(response, url, visit, use_robots)
             headers, payload, validator = dict(response.headers), response.body, ""
         return Page(
             requested_url=url,
@@ -144,6 +162,45 @@ class Fetcher:
     async def aclose(self) -> None:
         """Close the client. A second call does nothing."""
         await self._transport.aclose()
+        if self._renderer is not None:
+            await self._renderer.aclose()
+
+    async def _shown(self, response: HttpResponse, url: str, visit: _Visit, use_robots: bool) -> HttpResponse:
+        """*response*, or what its scripts make of it. Raises: FetchFailed if a wall stands there instead of a page."""
+        try:
+            reply.check_walls(response, asked=url)
+            return response
+        except FetchFailed as error:
+            if self._renderer is None or error.outcome != "needs_javascript":
+                raise
+        rendered = await self._renderer.render(response, self._loader(visit, use_robots))
+        try:
+            reply.check_walls(rendered, asked=url)
+        except FetchFailed as missed:
+            if missed.outcome != "empty":
+                raise
+            message = "The page stays empty when its scripts run here."
+            raise reply.failed("needs_javascript", message, status=response.status) from missed
+        return rendered
+
+    def _loader(self, visit: _Visit, use_robots: bool) -> Load:
+        """Brings what a page's scripts ask for: judged, permitted and paced as pages are, of any type, never retried."""
+
+        async def load(url: str, headers: Mapping[str, str]) -> HttpResponse:
+            target = judge(url, self._policy_of(visit.allowance))
+            part = _Visit(visit.allowance, self._transport.limits.total_s, visit.patience_s, visit.known)
+            for _ in range(MAX_REDIRECTS + 1):
+                admitted = await self._transport.gate.admit(target, self._policy_of(visit.allowance), visit.known)
+                if use_robots:
+                    await self._permitted(target, part)
+                async with self._pacer.turn(target.authority, at_once=True, patience_s=part.patience_s):
+                    response = await self._exchange(admitted, part, _PART, headers)
+                if response.status not in reply.REDIRECTS:
+                    return response
+                target = self._next_hop(response, target, visit.allowance)
+            raise AddressRefused("redirect-limit", f"The address redirects more than {MAX_REDIRECTS} times.")
+
+        return load
 
     async def _ask(self, target: Target, visit: _Visit, use_robots: bool, asked: Mapping[str, str]) -> HttpResponse:
         """The response of one hop, after the retry that it is worth."""
@@ -298,4 +355,5 @@ def _cut_page(status: int) -> int | None:
 
 
 _PAGE = Reading(_check_page_head, _cut_page)
+_PART = Reading(lambda status, head: None, lambda status: None if status in reply.WHOLE else ERROR_PAGE_BYTES)
 _ROBOTS = Reading(lambda status, head: None, lambda status: ROBOTS_BYTES if 200 <= status < 300 else 0)
