@@ -78,7 +78,7 @@ class Brave:
         if response.status == 429:
             self._check_windows(response)
         check_status(self.name, self._url, response)
-        value = parse_json(self.name, response.body)
+        value = parse_json(self.name, response)
         if _found_nothing(value):
             return Hits()
         results = result_list(self.name, value, "web", "results")

@@ -17,6 +17,7 @@ import ada_url
 
 from firsthand.errors import InvalidInput, ProviderFailed
 from firsthand.values import Hit, HttpRequest, HttpResponse, JsonValue, Outcome, Query
+from firsthand.web.recognise import recognise
 from firsthand.web.search.facts import FACTS, EngineFacts
 from firsthand.web.search.reading import clean as clean
 from firsthand.web.search.reading import hit_url, instant, text_of
@@ -177,6 +178,8 @@ def check_status(provider: str, request_url: str, response: HttpResponse) -> Non
             status=status,
             retry_after_s=wait_s,
         )
+    if status in _WALLED:
+        check_wall(provider, response)
     if status in (401, 403):
         if provider in FACTS and FACTS[provider].needs_key:
             raise key_refused(provider, status)
@@ -236,14 +239,29 @@ def retry_after_s(response: HttpResponse) -> float | None:
     return max(0.0, (then - now).total_seconds()) if then and now else None
 
 
-def parse_json(provider: str, body: bytes) -> JsonValue:
-    """The JSON value in *body*.
+_WALLED = (401, 403, 405, 406, 503)  # the statuses that checks for robots come with, beside a good one
+
+
+def check_wall(provider: str, response: HttpResponse) -> None:
+    """Return if *response* is not a check for robots, which stands in front of the service and knows no keys.
+
+    Raises: ProviderFailed.
+    """
+    wall = recognise(response)
+    if wall is not None and wall.code == "bot_wall":
+        sentence = "asks whether we are human; wait an hour or name another provider with --search."
+        raise failure(provider, "provider_challenge", sentence, status=response.status)
+
+
+def parse_json(provider: str, response: HttpResponse) -> JsonValue:
+    """The JSON value in the body of *response*.
 
     Raises: ProviderFailed, also for nesting that is too deep to parse.
     """
     try:
-        value: JsonValue = json.loads(body)
+        value: JsonValue = json.loads(response.body)
     except (ValueError, RecursionError):
+        check_wall(provider, response)
         raise failure(provider, "provider_garbage", "answers with something that is not JSON.") from None
     return value
 

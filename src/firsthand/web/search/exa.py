@@ -64,7 +64,7 @@ class Exa:
         Raises: ProviderFailed.
         """
         check_status(self.name, self._url, response)
-        value = parse_json(self.name, response.body)
+        value = parse_json(self.name, response)
         results = result_list(self.name, value, "results")
         found = hits_of(self.name, map(_row, results), min(query.max_hits, self.max_hits))
         cost = value.get("costDollars") if isinstance(value, dict) else None

@@ -68,7 +68,7 @@ class Linkup:
         if code in OUT_OF_CREDIT:
             raise no_credit(self.name, response.status)
         check_status(self.name, self._url, response)
-        results = result_list(self.name, parse_json(self.name, response.body), "results")
+        results = result_list(self.name, parse_json(self.name, response), "results")
         pages = (row for row in results if not (isinstance(row, dict) and row.get("type") == "image"))
         rows = (row_of(row, url="url", title="name", snippet="content") for row in pages)
         return hits_of(self.name, rows, min(query.max_hits, self.max_hits))

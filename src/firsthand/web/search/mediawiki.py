@@ -65,7 +65,7 @@ class MediaWiki:
         """
         url = self._address(query)
         check_status(self.name, url, response)
-        value = parse_json(self.name, response.body)
+        value = parse_json(self.name, response)
         results = result_list(self.name, value, "query", "search")
         article = _article_address(value, url)
         rows = (_row(result, article) for result in results)

@@ -77,7 +77,7 @@ class Parallel:
         Raises: ProviderFailed.
         """
         check_status(self.name, self._url, response)
-        results = result_list(self.name, parse_json(self.name, response.body), "results")
+        results = result_list(self.name, parse_json(self.name, response), "results")
         rows = (row_of(row, url="url", title="title", snippet="excerpts", published="publish_date") for row in results)
         return hits_of(self.name, rows, min(query.max_hits, self.max_hits))
 

@@ -14,6 +14,7 @@ from firsthand.web.search.codec import (
     Hits,
     base_address,
     check_status,
+    check_wall,
     failure,
     hits_of,
     parse_json,
@@ -60,6 +61,7 @@ class SearXNG:
         Raises: ProviderFailed.
         """
         if response.status == 403:
+            check_wall(self.name, response)
             raise failure(
                 self.name,
                 "provider_json_off",
@@ -67,7 +69,7 @@ class SearXNG:
                 status=403,
             )
         check_status(self.name, self._url, response)
-        value = parse_json(self.name, response.body)
+        value = parse_json(self.name, response)
         results = result_list(self.name, value, "results")
         if not results and isinstance(value, dict):
             self._check_engines(value.get("unresponsive_engines"))

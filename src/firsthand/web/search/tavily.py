@@ -62,7 +62,7 @@ class Tavily:
         if response.status in OUT_OF_CREDIT:
             raise no_credit(self.name, response.status)
         check_status(self.name, self._url, response)
-        value = parse_json(self.name, response.body)
+        value = parse_json(self.name, response)
         results = result_list(self.name, value, "results")
         rows = [row_of(row, url="url", title="title", snippet="content", published="published_date") for row in results]
         found = hits_of(self.name, rows, min(query.max_hits, self.max_hits))
