@@ -54,6 +54,24 @@ def test_a_page_can_be_any_response() -> None:
     assert (answer.status, answer.headers["location"], answer.headers["x-note"]) == (301, "/site/a.html", "moved")
 
 
+def test_a_page_can_be_on_one_host_alone_and_is_found_there() -> None:
+    pages = {
+        "plans": "<p>Everywhere the same harbour.",
+        "//127.0.0.3/plans": "<title>Review</title><p>A review of the harbour by others.",
+        "//127.0.0.3/robots.txt": "User-agent: *\nDisallow: /",
+    }
+    with World(pages, hosts=2) as world:
+        one, other = (f"http://127.0.0.{n}:{world.port}" for n in (2, 3))
+        assert "Everywhere" in ask(f"{one}/plans").text and "by others" in ask(f"{other}/plans").text
+        assert ("Allow: /" in ask(f"{one}/robots.txt").text, "Disallow: /" in ask(f"{other}/robots.txt").text) == (
+            True,
+            True,
+        )
+        assert ask(f"{other}/robots.txt").headers["content-type"].startswith("text/plain")
+        (hit,) = ask(f"{world.search_url}/search?q=review&format=json").json()["results"]
+        assert hit["url"] == world.url("//127.0.0.3/plans") == f"{other}/plans"
+
+
 def test_robots_txt_is_what_was_set_and_can_misbehave_on_one_host(world: World) -> None:
     one, other = (f"{world.url('', host=n).removesuffix('/site/')}/robots.txt" for n in range(2))
     assert ask(one).text == "User-agent: *\nAllow: /\n"

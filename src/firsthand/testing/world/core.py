@@ -47,6 +47,9 @@ class Core:
 
     def url(self, path: str, *, host: int | None = None) -> str:
         """The address of a page; pages are spread over the hosts as a real list of results is."""
+        if path.startswith("//"):  # it names its host
+            name, _, rest = path[2:].partition("/")
+            return f"http://{name}:{self.port}/{quote(rest)}"
         n = zlib.crc32(path.encode()) if host is None else host
         return f"http://{self.hosts[n % len(self.hosts)]}:{self.port}/site/{quote(path)}"
 

@@ -119,6 +119,11 @@ def read_html(html: str) -> tuple[str, str]:
     return " ".join(parser.title.split()), re.sub(r"\s*\n\s*", "\n", text).strip()
 
 
+def bare(path: str) -> str:
+    """The path of a page without the ``/site/`` that an address has before it; one that names its host stays."""
+    return path if path.startswith("//") else path.lstrip("/").removeprefix("site/")
+
+
 class Library:
     """Pages by path, and what a search among them finds. May be used from several threads."""
 
@@ -151,8 +156,11 @@ class Library:
         return int(self._one("SELECT count(*) FROM page", ()) or 0)
 
     def put(self, path: str, source: Source) -> None:
-        """*path* is *source* from now on; it is found by its words if it is HTML that is served with 200."""
-        path = path.lstrip("/")
+        """*path* is *source* from now on; it is found by its words if it is HTML that is served with 200.
+
+        A path with a host, like ``//127.0.0.3/plans``, is on that host alone, and goes before one without.
+        """
+        path = bare(path)
         if isinstance(source, str):
             source = source.encode()
         guessed = mimetypes.guess_type(path)[0] or "text/html"

@@ -10,7 +10,7 @@ from firsthand.testing.world.core import SERVICES_HOST, STATUSES, Core, refusal
 from firsthand.testing.world.engines import Asked, Engine, Refused, Row
 from firsthand.testing.world.http import Out, Request
 from firsthand.testing.world.journal import Seen
-from firsthand.testing.world.library import Found
+from firsthand.testing.world.library import Found, bare
 from firsthand.testing.world.settings import Result
 from firsthand.testing.world.trouble import Trouble
 
@@ -81,7 +81,7 @@ class Searches:
     def _set(self, engine: Engine, result: Result) -> Row:
         """The hit that was set, with what the page itself says where nothing was."""
         library, is_address = self._core.library, "://" in result.url
-        path = "" if is_address else result.url.lstrip("/").removeprefix("site/")
+        path = "" if is_address else bare(result.url)
         words = library.text(path).split()[: self._core.settings.snippet_words]
         hit = Found(path, library.title(path) or result.url, " ".join(words), 1.0)
         row = self._row(engine, hit)

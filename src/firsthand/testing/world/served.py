@@ -17,7 +17,7 @@ from firsthand.testing.world.core import SERVICES_HOST, Core
 from firsthand.testing.world.double import ANSWER_TOKENS, TOOL_CALLS, Double
 from firsthand.testing.world.http import MAX_HEAD_BYTES, serve
 from firsthand.testing.world.journal import Journal, Seen
-from firsthand.testing.world.library import Library, Source
+from firsthand.testing.world.library import Library, Source, bare
 from firsthand.testing.world.searches import ENGINE_NAMES
 from firsthand.testing.world.server import Server
 from firsthand.testing.world.settings import settings_of
@@ -127,7 +127,7 @@ class World:
 
     def url(self, path: str, *, host: int | None = None) -> str:
         """The address of a page, on the host that searches show it on, or on the *host*-th."""
-        return self._core.url(path.removeprefix("/").removeprefix("site/"), host=host)
+        return self._core.url(bare(path), host=host)
 
     def trouble_url(self, name: str, *, host: int = 0, **options: object) -> str:
         """An address that misbehaves. Raises: ValueError for a trouble or an option that is none."""

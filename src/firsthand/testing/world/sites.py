@@ -27,7 +27,7 @@ class Sites:
         is_trouble = path.startswith("trouble/")
         found = _named(request) if is_trouble else self._core.trouble(request, seen)
         seen.trouble = str(found or "")
-        reply = walls.captcha_article() if is_trouble else self._core.library.page(path or "index.html")
+        reply = walls.captcha_article() if is_trouble else self._core.library.page(path)
         with self._core.journal.event("page", self._core.settings.run) as here:
             here.path, here.url = path, f"http://{request.host}{urlsplit(request.target).path}"
             here.facts = {"path": path, "method": request.method, "agent": request.headers.get("user-agent", "")[:60]}
@@ -42,15 +42,18 @@ class Sites:
             here.facts["status"] = out.status
 
     def _path(self, request: Request) -> str:
-        """The page that an address names: below /site/, as a wiki's title or number, or as it is."""
+        """The page that an address names: on its host alone, below /site/, as a wiki's title or number, or as it is."""
         path = request.path
+        own = _on_host(request)
+        if self._core.library.page(own) is not None:
+            return own
         if path.startswith("/wiki/") or path == "/w/index.php":
             title = path.removeprefix("/wiki/") if path.startswith("/wiki/") else request.query.get("title", "")
             return self._core.library.path_of(title.replace("_", " ")) or title
         if "curid" in request.query:
             number = request.query["curid"]
             return self._core.library.path_of_number(int(number)) or "" if number.isdigit() else ""
-        return path.removeprefix("/site").lstrip("/")
+        return path.removeprefix("/site").lstrip("/") or "index.html"
 
     async def _send(self, here: Open, reply: Reply | None, request: Request, out: Out, latency_s: float) -> int:
         """Send the page at the pace of the settings, or 304, or 404; the bytes of the body."""
@@ -82,6 +85,8 @@ class Sites:
         if not await self._core.is_good(None, found):
             assert found is not None
             await wire.misbehave(found, out)
+        elif (own := self._core.library.page(_on_host(request))) is not None:
+            out.send(own)
         elif self._core.settings.robots:
             out.send(Reply(self._core.settings.robots.encode(), content_type="text/plain; charset=utf-8"))
         else:
@@ -92,3 +97,8 @@ def _named(request: Request) -> Trouble:
     """The trouble in an address, ``/trouble/NAME`` and whatever follows. Raises: ValueError."""
     name, *_ = request.path.removeprefix("/trouble/").split("/")
     return trouble(name, {key: value for key, value in request.query.items() if key != "hop"})
+
+
+def _on_host(request: Request) -> str:
+    """The path of a page that is on one host alone."""
+    return f"//{request.host.rpartition(':')[0] or request.host}{request.path}"
