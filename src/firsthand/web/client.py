@@ -9,30 +9,35 @@ read for the next request. Bodies arrive raw and are decoded in bounded steps.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import re
 import ssl
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from firsthand import __version__
 from firsthand.errors import FetchFailed, InvalidInput
 from firsthand.values import HttpRequest, HttpResponse
 from firsthand.web.address import Policy, Target, judge
-from firsthand.web.connection import dial, read_head
+from firsthand.web.connection import Deadline, Incoming, Silence, Wire, dial
 from firsthand.web.decode import Decoder, accepted_codings
 from firsthand.web.gate import Admitted, Gate
 from firsthand.web.limits import LIMITS, Limits
 from firsthand.web.reply import failed
 
-if TYPE_CHECKING:
-    from aiohttp import StreamReader
-    from aiohttp.client_proto import ResponseHandler
-
 USER_AGENT = f"Firsthand/{__version__} (+https://github.com/firsthand-research/firsthand)"
 ADDRESSES_TRIED_MAX = 4  # of one host: each may cost a connect time-out
 _DROPPED = frozenset(
-    {"set-cookie", "set-cookie2", "authorization", "proxy-authorization", "www-authenticate", "proxy-authenticate"}
+    {
+        "set-cookie",
+        "set-cookie2",
+        "authorization",
+        "proxy-authorization",
+        "www-authenticate",
+        "proxy-authenticate",
+        "firsthand-rendered",  # our own note on a page; no server writes it
+    }
 )
 _SINGLE = frozenset({"location", "content-type", "content-length"})  # two different ones mean two different readings
 _UNSENDABLE = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")  # would end a line, or be read differently by two programs
@@ -68,7 +73,7 @@ class Client:
         self.limits = limits
         self.user_agent = user_agent or USER_AGENT
         self._tls = tls
-        self._handlers: set[ResponseHandler] = set()
+        self._wires: set[Wire] = set()
         self._fields = {
             "host": ("Host", ""),  # first, as RFC 9112 section 3.2 asks; its value is the target's
             "user-agent": ("User-Agent", self.user_agent),
@@ -99,68 +104,71 @@ class Client:
 
     async def aclose(self) -> None:
         """Drop every connection. A second call does nothing."""
-        for handler in list(self._handlers):
-            handler.abort()
-        await asyncio.sleep(0)  # aborted connections are taken down in the loop's next round
+        for wire in list(self._wires):
+            wire.hang_up()
+        await asyncio.sleep(0)  # what was hung up is taken down in the loop's next round
 
     async def _bounded(
         self, admitted: Admitted, request: HttpRequest, total_s: float | None, reading: Reading, n_tries: int
     ) -> HttpResponse:
         """One exchange within its time, whatever goes wrong as one of our errors."""
-        import aiohttp
         from aiohttp.http import HttpProcessingError
 
+        total_s = self.limits.total_s if total_s is None else total_s
         try:
-            async with asyncio.timeout(self.limits.total_s if total_s is None else total_s):
+            async with asyncio.timeout(total_s) as timeout:
+                deadline = Deadline(timeout, total_s)
                 for _ in range(n_tries - 1):
-                    try:
-                        return await self._exchange(admitted, request, reading)
-                    except aiohttp.ServerDisconnectedError:
-                        continue
-                return await self._exchange(admitted, request, reading)
-        except TimeoutError as error:  # aiohttp's own are TimeoutErrors too
+                    with contextlib.suppress(Silence):
+                        return await self._exchange(admitted, request, reading, deadline)
+                return await self._exchange(admitted, request, reading, deadline)
+        except TimeoutError as error:
             raise failed("timeout", "The server took too long.") from error
         except ssl.SSLError as error:
-            raise failed("tls_error", "No secure connection could be made to the server.") from error
-        except aiohttp.ClientPayloadError as error:
-            raise _payload_failure(error) from error
+            raise failed("tls_error", "The secure connection to the server broke.") from error
         except HttpProcessingError as error:
-            raise failed("bad_response", "The server's answer is not HTTP.") from error
-        except (aiohttp.ClientConnectionError, OSError) as error:
+            raise _broken_rule(error) from error
+        except (Silence, OSError) as error:
             raise failed("connection_lost", "The connection was lost before the answer was complete.") from error
-        except (aiohttp.ClientError, ValueError) as error:
+        except ValueError as error:
             raise failed("bad_response", "The server's answer could not be read.") from error
 
-    async def _exchange(self, admitted: Admitted, request: HttpRequest, reading: Reading) -> HttpResponse:
+    async def _exchange(
+        self, admitted: Admitted, request: HttpRequest, reading: Reading, deadline: Deadline
+    ) -> HttpResponse:
         target = admitted.target
-        head_out = self._head(target, request)
-        handler = await self._dial(admitted)
-        self._handlers.add(handler)
+        sent = self._head(target, request) + request.body
+        wire = await self._dial(admitted, deadline)
+        self._wires.add(wire)
         try:
-            if handler.transport is not None:  # else it was lost already, and reading says how
-                handler.transport.write(head_out + request.body)
-                handler.start_timeout()
-            message, content = await read_head(handler)
+            deadline.step(self.limits.first_byte_s)
+            await wire.send(sent)
+            incoming = Incoming(wire, deadline, self.limits)
+            message = await incoming.head()
             head = _read_head(message.raw_headers, self.limits)
             reading.check_head(message.code, head)
-            body = await self._read_body(content, head, reading.cut_at_bytes(message.code))
+            body = await self._body_of(message.code, incoming, head, reading.cut_at_bytes(message.code))
         finally:
-            self._handlers.discard(handler)
-            handler.abort()  # also drops what a server sent behind the body
+            self._wires.discard(wire)
+            wire.close()  # also drops what a server sent behind the body
         return HttpResponse(url=target.url, status=message.code, headers=_shown(head), body=body)
 
-    async def _dial(self, admitted: Admitted) -> ResponseHandler:
-        """A connection to the first address that answers."""
+    async def _dial(self, admitted: Admitted, deadline: Deadline) -> Wire:
+        """A wire to the first address that answers."""
         target = admitted.target
         tls = self._tls_context() if target.scheme == "https" else None
         addresses = admitted.addresses[:ADDRESSES_TRIED_MAX]
         for address in addresses[:-1]:
             try:
-                return await dial(address, target.port, tls=tls, name=target.host, limits=self.limits)
+                async with asyncio.timeout(self.limits.connect_s):
+                    return await dial(address, target.port, tls=tls, name=target.host)
+            except TimeoutError:
+                continue
             except FetchFailed as error:
                 if error.code == "tls_error":
                     raise
-        return await dial(addresses[-1], target.port, tls=tls, name=target.host, limits=self.limits)
+        deadline.step(self.limits.connect_s)
+        return await dial(addresses[-1], target.port, tls=tls, name=target.host)
 
     def _tls_context(self) -> ssl.SSLContext:
         if self._tls is None:
@@ -183,7 +191,18 @@ class Client:
             raise InvalidInput("invalid_header", "A header to send holds a line break or another control character.")
         return "\r\n".join([*lines, "", ""]).encode("utf-8")
 
-    async def _read_body(self, content: StreamReader, head: Mapping[str, str], cut: int | None) -> bytes:
+    async def _body_of(self, status: int, incoming: Incoming, head: Mapping[str, str], cut: int | None) -> bytes:
+        """The body; nothing of a broken one whose status is a refusal: that stands, whatever the server says with it."""
+        from aiohttp.http import HttpProcessingError
+
+        try:
+            return await self._read_body(incoming, head, cut)
+        except (FetchFailed, HttpProcessingError, OSError):
+            if status < 400:
+                raise
+            return b""
+
+    async def _read_body(self, incoming: Incoming, head: Mapping[str, str], cut: int | None) -> bytes:
         if cut == 0:
             return b""
         limit = self.limits.wire_bytes if cut is None else cut
@@ -192,7 +211,7 @@ class Client:
             raise failed("too_large", f"The body is larger than {limit} bytes.")
         decoder = Decoder(head.get("content-encoding", "").split(","), self.limits)
         n_read = 0
-        async for piece in content.iter_any():
+        while piece := await incoming.piece():
             n_read += len(piece)
             if n_read <= limit:
                 decoder.feed(piece)
@@ -240,14 +259,12 @@ def _shown(head: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-def _payload_failure(error: BaseException) -> FetchFailed:
-    """A body that broke the protocol is a bad response; one that only stopped is a lost connection."""
+def _broken_rule(error: BaseException) -> FetchFailed:
+    """A body that only stopped is a lost connection; anything else that the parser refuses is a bad response."""
     from aiohttp.http_exceptions import ContentLengthError, TransferEncodingError
 
-    cause = error.__cause__
-    text = f"{error} {cause}"
-    if isinstance(cause, TransferEncodingError) and "Not enough" not in text:
-        return failed("bad_response", "The server's answer breaks the rules of HTTP.")
-    if isinstance(cause, ContentLengthError) or "Not enough" in text or cause is None or isinstance(cause, OSError):
+    if isinstance(error, ContentLengthError) or (
+        isinstance(error, TransferEncodingError) and "Not enough" in str(error)
+    ):
         return failed("connection_lost", "The connection was lost before the answer was complete.")
     return failed("bad_response", "The server's answer breaks the rules of HTTP.")

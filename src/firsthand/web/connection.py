@@ -1,8 +1,9 @@
 """One connection: dialled at a judged address, its peer compared, one request out, one response in, then gone.
 
-The parser and its protocol are aiohttp's; its session and its pool are not used: they look names up, keep connections
-and send a request again by themselves, and the checks against all that cost more than to dial. A dialled address is a
-literal by its bytes, so there is nothing that a resolver could be asked.
+The parser is aiohttp's; its session, its pool and its protocol are not used: they look names up, keep connections and
+send a request again by themselves, and the checks against all that cost more than to dial. A dialled address is a
+literal by its bytes, so there is nothing that a resolver could be asked. We ask for every piece of the answer, so there
+is never more of it here than one piece.
 """
 
 from __future__ import annotations
@@ -10,42 +11,66 @@ from __future__ import annotations
 import asyncio
 import socket
 import ssl
-from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Protocol
 
-from firsthand.errors import AddressRefused, FetchFailed
+from firsthand.errors import AddressRefused
 from firsthand.web.limits import Limits
 from firsthand.web.reply import failed
 from firsthand.web.wire import Framing
 
 if TYPE_CHECKING:
     from aiohttp import StreamReader
-    from aiohttp.client_proto import ResponseHandler
     from aiohttp.http import RawResponseMessage
 
-READ_BYTES = 65_536  # held back by a connection while nobody reads; the parser's own default
+PIECE_BYTES = 65_536  # asked of the network at a time; the parser holds back twice as much before it would pause
 
 
-async def dial(
-    address: str, port: int, *, tls: ssl.SSLContext | None = None, name: str = "", limits: Limits
-) -> ResponseHandler:
-    """A connection to *address*, which must be a literal; with *tls*, the certificate is checked against *name*.
+class Deadline:
+    """The time that an exchange has left, and its next step: whichever ends first. Made inside ``asyncio.timeout``."""
 
-    Raises: FetchFailed (``connect_failed``, ``tls_error``, ``timeout``); AddressRefused if *address* is a name, or if
-    another peer answers.
+    def __init__(self, timeout: asyncio.Timeout, total_s: float) -> None:
+        self._timeout = timeout
+        self._clock = asyncio.get_running_loop().time
+        self._at = self._clock() + total_s
+
+    def step(self, seconds: float) -> None:
+        """The next step may take *seconds*."""
+        self._timeout.reschedule(min(self._at, self._clock() + seconds))
+
+
+class Wire(Protocol):
+    """What bytes go through: a socket, or TLS over one."""
+
+    async def send(self, data: bytes) -> None:
+        """Send all of *data*."""
+
+    async def receive(self) -> bytes:
+        """The next bytes, ``PIECE_BYTES`` at most; none if the other side has ended."""
+
+    def hang_up(self) -> None:
+        """End it: who waits for bytes gets none."""
+
+    def close(self) -> None:
+        """Let go of it. Nobody may be waiting."""
+
+
+async def dial(address: str, port: int, *, tls: ssl.SSLContext | None = None, name: str = "") -> Wire:
+    """A wire to *address*, which must be a literal; with *tls*, the certificate is checked against *name*.
+
+    Raises: FetchFailed (``connect_failed``, ``tls_error``); AddressRefused if *address* is a name, or if another peer
+    answers; TimeoutError as the network does.
     """
     try:
-        async with asyncio.timeout(limits.connect_s):
-            return await _dial(address, port, tls, name, limits)
-    except TimeoutError as error:
-        raise failed("timeout", "The server took too long.") from error
+        return await _dial(address, port, tls, name)
+    except TimeoutError:
+        raise
     except ssl.SSLError as error:
         raise failed("tls_error", "No secure connection could be made to the server.") from error
     except OSError as error:
         raise failed("connect_failed", "The server could not be connected to.") from error
 
 
-async def _dial(address: str, port: int, tls: ssl.SSLContext | None, name: str, limits: Limits) -> ResponseHandler:
+async def _dial(address: str, port: int, tls: ssl.SSLContext | None, name: str) -> Wire:
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     wanted = _packed(family, address)
     if wanted is None:
@@ -57,14 +82,12 @@ async def _dial(address: str, port: int, tls: ssl.SSLContext | None, name: str, 
         await loop.sock_connect(dialled, (address, port))
         if _packed(family, dialled.getpeername()[0]) != wanted:
             raise AddressRefused("address", "The address was not asked: another peer answered.")
-        make = _handler_class()
-        options: dict[str, Any] = {} if tls is None else {"ssl": tls, "server_hostname": name}
-        handler: ResponseHandler
-        _, handler = await loop.create_connection(lambda: make(limits), sock=dialled, **options)
+        if tls is None:
+            return _Plain(dialled, loop)
+        return _Secure(*await asyncio.open_connection(sock=dialled, ssl=tls, server_hostname=name, limit=PIECE_BYTES))
     except BaseException:
         dialled.close()
         raise
-    return handler
 
 
 def _packed(family: int, address: str) -> bytes | None:
@@ -75,57 +98,126 @@ def _packed(family: int, address: str) -> bytes | None:
         return None
 
 
-async def read_head(handler: ResponseHandler) -> tuple[RawResponseMessage, StreamReader]:
-    """The head of the response, interim ones passed over, and the stream of its body."""
-    while True:
-        message, content = await handler.read()
-        if not 100 <= message.code <= 199 or message.code == 101:
-            return message, content
+class _Plain:
+    """A socket. Half the work of a transport, which reads ahead of whoever wants to read."""
+
+    def __init__(self, dialled: socket.socket, loop: asyncio.AbstractEventLoop) -> None:
+        self._socket = dialled
+        self._loop = loop
+
+    async def send(self, data: bytes) -> None:
+        await self._loop.sock_sendall(self._socket, data)
+
+    async def receive(self) -> bytes:
+        return await self._loop.sock_recv(self._socket, PIECE_BYTES)
+
+    def hang_up(self) -> None:
+        self._socket.shutdown(socket.SHUT_RDWR)
+
+    def close(self) -> None:
+        self._socket.close()
 
 
-@cache
-def _handler_class() -> Any:
-    """Made at the first call: a process that fetches nothing imports no HTTP client."""
-    from aiohttp.client_proto import ResponseHandler
+class _Secure:
+    """TLS by asyncio's own streams."""
 
-    class FramedHandler(ResponseHandler):
-        """Sees the framing of its one response before the parser does, and knows a reset from an end."""
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._reader = reader
+        self._writer = writer
 
-        def __init__(self, limits: Limits) -> None:
-            super().__init__(asyncio.get_running_loop())
-            self._framing = Framing(limits)
-            self.set_response_params(
-                read_until_eof=True,
-                auto_decompress=False,
-                read_timeout=max(limits.first_byte_s, limits.between_reads_s),
-                read_bufsize=READ_BYTES,
-                max_line_size=limits.head_bytes,
-                max_field_size=limits.head_bytes,
-                max_headers=limits.n_headers,
-            )
+    async def send(self, data: bytes) -> None:
+        self._writer.write(data)
+        await self._writer.drain()
 
-        def data_received(self, data: bytes) -> None:
-            if data:
-                try:
-                    data = self._framing.feed(data)
-                except FetchFailed as error:
-                    self._fail(error)
-                    return
-                if not data:
-                    return
-            super().data_received(data)
+    async def receive(self) -> bytes:
+        return await self._reader.read(PIECE_BYTES)
 
-        def connection_lost(self, exc: BaseException | None) -> None:
-            if exc is not None:
-                self._fail(failed("connection_lost", "The connection was lost before the answer was complete."))
-            super().connection_lost(exc)
+    def hang_up(self) -> None:
+        self._writer.transport.abort()
 
-        def _fail(self, error: FetchFailed) -> None:
-            if self._payload is not None and not self._payload.is_eof():
-                self._payload.set_exception(error)
-            if self._payload is None:
-                self.set_exception(error)
-            if self.transport is not None:
-                self.transport.abort()
+    def close(self) -> None:
+        self._writer.transport.abort()
 
-    return FramedHandler
+
+class Silence(Exception):
+    """The server hung up before a word of its answer."""
+
+
+class Incoming:
+    """The one response of a wire, read as it comes. Framing looks at the bytes before the parser does."""
+
+    def __init__(self, wire: Wire, deadline: Deadline, limits: Limits) -> None:
+        from aiohttp.http import HttpResponseParser
+
+        self._wire = wire
+        self._deadline = deadline
+        self._limits = limits
+        self._framing = Framing(limits)
+        self._content: StreamReader | None = None
+        self._is_over = False
+        self._parser = HttpResponseParser(
+            _Unpaused(),  # type: ignore[arg-type]  # all that the parser wants of a protocol
+            asyncio.get_running_loop(),
+            PIECE_BYTES,
+            read_until_eof=True,
+            auto_decompress=False,
+            max_line_size=limits.head_bytes,
+            max_field_size=limits.head_bytes,
+            max_headers=limits.n_headers,
+        )
+
+    async def head(self) -> RawResponseMessage:
+        """The head of the response; interim ones are passed over.
+
+        Raises: Silence; FetchFailed and what the parser raises if it is none.
+        """
+        self._deadline.step(self._limits.first_byte_s)
+        n_received = 0
+        while True:
+            data = await self._wire.receive()
+            if not data and n_received:
+                raise failed("connection_lost", "The connection was lost before the answer was complete.")
+            if not data:
+                raise Silence
+            n_received += len(data)
+            self._deadline.step(self._limits.between_reads_s)
+            messages, _, _ = self._parser.feed_data(self._framing.feed(data))
+            for message, content in messages:
+                if not 100 <= message.code <= 199 or message.code == 101:
+                    self._content = content
+                    return message
+
+    async def piece(self) -> bytes:
+        """The next bytes of the body, as they came; none at its end. The head was read before."""
+        content = self._content
+        assert content is not None
+        while not (found := content.read_nowait()):
+            if content.is_eof():
+                return b""
+            if self._is_over:
+                raise failed("connection_lost", "The connection was lost before the answer was complete.")
+            await self._more(content)
+        return found
+
+    async def _more(self, content: StreamReader) -> None:
+        data = await self._wire.receive()
+        self._deadline.step(self._limits.between_reads_s)
+        if data:
+            self._parser.feed_data(self._framing.feed(data))
+        else:
+            self._is_over = True
+            self._parser.feed_eof()  # ends a body that says no length; says so if another is cut
+        if (error := content.exception()) is not None:
+            raise error
+
+
+class _Unpaused:
+    """Stands in for the protocol that a parser would pause: it never is given more than it may hold."""
+
+    _reading_paused = False
+
+    def pause_reading(self) -> None:
+        """There is nothing that reads by itself."""
+
+    def resume_reading(self, resume_parser: bool = True) -> None:
+        """The same."""
