@@ -226,3 +226,21 @@ async def test_certificate_is_checked_against_the_name_although_the_address_is_d
 def test_http_client_is_imported_only_when_something_is_fetched() -> None:
     code = "import sys, firsthand.web.fetch, firsthand.web.crawl; sys.exit('aiohttp' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": "src"}).returncode == 0
+
+
+BROKEN = {
+    "of no bytes, said to be gzip": response(b"", 404, {"content-encoding": "gzip"}),
+    "that is not gzip": response(b"plain", 404, {"content-encoding": "gzip"}),
+    "in an unknown coding": response(b"plain", 404, {"content-encoding": "sdch"}),
+    "that is cut": response(b"plain", 404, {"content-length": "500"}),
+    "that is too long": response(b"", 404, {"content-length": "99999999999"}),
+}
+
+
+@pytest.mark.parametrize("kind", BROKEN)
+async def test_refusal_stands_whatever_is_wrong_with_the_body_that_comes_with_it(kind: str) -> None:
+    async with raw_server(site({"/": BROKEN[kind]})) as served:
+        client = Client()
+        received = await client.send(HttpRequest("GET", f"{served.url}/"), operator_policy(operator_urls=(served.url,)))
+        await client.aclose()
+    assert (received.status, received.body) == (404, b"")

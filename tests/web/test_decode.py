@@ -68,3 +68,10 @@ def test_only_what_can_be_undone_is_asked_for() -> None:
         decoder = Decoder([coding])
         decoder.feed(PACKERS[coding](b"words"))
         assert decoder.body() == b"words"
+
+
+@pytest.mark.parametrize("codings", [[], *([coding] for coding in sorted(PACKERS)), ["gzip", "br"]])
+def test_body_of_no_bytes_is_empty_whatever_coding_its_header_names(codings: list[str]) -> None:
+    decoder = Decoder(codings)
+    decoder.feed(b"")
+    assert decoder.body() == b""

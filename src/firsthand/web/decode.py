@@ -40,9 +40,11 @@ class Decoder:
         self._made = [0] * (len(names) + 1)
         self._limit = limits.decoded_bytes
         self._pieces: list[bytes] = []
+        self._is_fed = False
 
     def feed(self, data: bytes) -> None:
         """Take the next bytes off the wire."""
+        self._is_fed = self._is_fed or bool(data)
         try:
             for piece in self._run(0, data):
                 self._pieces.append(piece)
@@ -50,7 +52,9 @@ class Decoder:
             raise _broken("The body is not in the coding that its header names.") from error
 
     def body(self) -> bytes:
-        """The whole body, after the last bytes were fed."""
+        """The whole body, after the last bytes were fed. No bytes at all are an empty body, in any coding."""
+        if not self._is_fed:
+            return b""
         for layer in self._layers:
             layer.finish()
         return b"".join(self._pieces)
