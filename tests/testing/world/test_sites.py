@@ -125,6 +125,15 @@ def test_a_trouble_by_its_address_and_one_by_setting_behave_alike(world: World, 
     assert ask(world.url("dunes.html")).status == 200
 
 
+@pytest.mark.parametrize(
+    ("name", "error"),
+    [("cut", http.client.IncompleteRead), ("reset", ConnectionResetError), ("no-http", http.client.BadStatusLine)],
+)
+def test_a_conversation_breaks_in_its_own_way(world: World, name: str, error: type[Exception]) -> None:
+    with pytest.raises(error):
+        ask(world.trouble_url(name))
+
+
 @pytest.mark.parametrize("name", ENDLESS)
 def test_a_body_without_end_begins_and_ends_when_its_reader_leaves(world: World, name: str) -> None:
     found = head_of(f"{world.trouble_url(name)}?{'every_ms=1' if name == 'drip' else ''}")
