@@ -21,6 +21,7 @@ _MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")  # byte order marks: text w
 _CONTROLS = bytes((*range(1, 9), *range(14, 27), *range(28, 32)))  # all but tab, line ends, form feed, escape
 _CONTROL_SHARE_MAX = 0.05  # random bytes hold 10 % of these, texts in any charset next to none
 _NUL_SHARE_MAX = 0.05
+_UTF16_SHARE = 0.4  # guess: Latin text in UTF-16 has over 0.9 of one byte of each pair zero, Greek with markup half
 
 # First bytes of what holds no text for us, with its type. Sources: the formats' own specifications; MIME Sniffing
 # Standard, section 6, for pictures, sound, film, fonts and archives.
@@ -139,7 +140,7 @@ def _binary_type(payload: bytes, head: bytes) -> str | None:
         return _RIFF.get(head[8:12], "application/octet-stream")
     if head[4:8] == b"ftyp":
         return "video/mp4"
-    if head.startswith(_MARKS) or _is_unmarked_utf16(head):
+    if head.startswith(_MARKS) or unmarked_utf16(head):
         return None
     n_controls = len(head) - len(head.translate(None, _CONTROLS))
     if n_controls > _CONTROL_SHARE_MAX * max(len(head), 64) or head.count(0) > _NUL_SHARE_MAX * max(len(head), 64):
@@ -157,8 +158,13 @@ def _archive_type(head: bytes) -> str:
     return "application/zip"
 
 
-def _is_unmarked_utf16(head: bytes) -> bool:
-    return head[:2] in (b"<\0", b"\0<") and head[:64].count(0) * 3 > len(head[:64])
+def unmarked_utf16(head: bytes) -> str | None:
+    """``utf-16-le`` or ``utf-16-be`` if *head* is one of them without a mark: nearly every other byte is zero."""
+    n_pairs = len(head) // 2
+    n_first, n_second = head[: 2 * n_pairs : 2].count(0), head[1 : 2 * n_pairs : 2].count(0)
+    if n_pairs < 4 or abs(n_first - n_second) < _UTF16_SHARE * n_pairs or min(n_first, n_second) * 20 > n_pairs:
+        return None
+    return "utf-16-be" if n_first > n_second else "utf-16-le"
 
 
 def _as_ascii(head: bytes) -> bytes:

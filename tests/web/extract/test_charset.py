@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import codecs
+import json
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -28,7 +30,17 @@ SENTENCES = {
     "zh-tw": ("水在零度結冰，這是常識。", ["big5"]),
     "ko": ("물은 영도에서 언다.", ["euc-kr"]),
 }  # fmt: skip
-PYTHON_NAMES = {"macintosh": "mac-roman", "x-mac-cyrillic": "mac-cyrillic", "windows-874": "cp874", "gb2312": "gb18030"}
+DATA = Path(__file__).parents[2] / "data" / "charset.json"
+TEXTS = json.loads(DATA.read_text(encoding="utf-8"))["texts"]
+SAMPLES = [(language, label) for language, each in TEXTS.items() for label in each["encodings"]]
+PYTHON_NAMES = {
+    "macintosh": "mac-roman",
+    "x-mac-cyrillic": "mac-cyrillic",
+    "windows-874": "cp874",
+    "gb2312": "gb18030",
+    "shift_jis": "cp932",
+    "euc-kr": "cp949",
+}
 CASES = [(language, label) for language, (_, labels) in SENTENCES.items() for label in labels]
 
 
@@ -57,6 +69,62 @@ def test_undeclared_legacy_pages_are_detected(language: str, label: str) -> None
     decoded = decode(raw * 10)
     assert decoded.text == sentence * 10
     assert decoded.declared is None
+
+
+@pytest.mark.parametrize(("language", "label"), SAMPLES)
+@pytest.mark.parametrize("form", ["text", "page", "late"])
+def test_a_text_of_three_sentences_is_read_in_every_encoding_without_a_declaration(
+    language: str, label: str, form: str
+) -> None:
+    sentences = TEXTS[language]["text"]
+    source = {
+        "text": sentences,
+        "page": f'<html><head><title>1</title></head><body class="a b"><p>{sentences}</p></body></html>',
+        "late": f"<html><body>{'<div id=menu>Home About</div>' * 5000}<p>{sentences}</p></body></html>",
+    }[form]
+    decoded = decode(source.encode(PYTHON_NAMES.get(label, label)))
+    assert decoded.text == source
+    assert decoded.declared is None
+
+
+def test_a_header_that_lies_about_utf8_is_recorded_and_not_followed() -> None:
+    page = '<html><head><meta charset="utf-8"></head><body><p>東京は日本の首都である。</p></body></html>'
+    decoded = decode(page.encode(), content_type="text/html; charset=ISO-8859-1")
+    assert (decoded.text, decoded.chosen, decoded.declared) == (page, "utf-8", "ISO-8859-1")
+
+
+def test_gb2312_declared_after_three_thousand_bytes_and_used_after_fifteen_thousand_is_read() -> None:
+    head = f"<html><head><title>News</title><style>{'a{color:red}' * 260}</style><meta charset=gb2312></head>"
+    page = f"{head}<body>{'<p>Plain words of ASCII.</p>' * 500}<p>水在零度结冰，镕基先生说。</p></body></html>"
+    assert head.index("<meta") > 3000 and page.index("水") > 15_000
+    decoded = decode(page.encode("gb18030"))
+    assert (decoded.text, decoded.chosen, decoded.declared) == (page, "gb18030", "gb2312")
+
+
+def test_utf8_that_is_declared_and_is_not_there_is_not_believed() -> None:
+    for sentences, codec in ((TEXTS["fr"]["text"], "cp1252"), (TEXTS["ru"]["text"], "koi8-r")):
+        decoded = decode(sentences.encode(codec), content_type="text/html; charset=utf-8")
+        assert (decoded.text, decoded.chosen, decoded.declared) == (sentences, codec, "utf-8")
+    cut = "Größe und Länge".encode() + b"\xe2\x82"
+    assert decode(cut, content_type="text/html; charset=utf-8").text == "Größe und Länge\ufffd"
+
+
+def test_a_declaration_in_a_comment_or_in_the_text_is_none() -> None:
+    page = b"<html><head><!-- <meta charset=koi8-r> --></head><body><meta charset=cp866><p>Gr\xf6\xdfe"
+    assert decode(page).declared is None
+    assert decode(b"<!--" * 8000 + b"<meta charset=koi8-r>").declared is None
+
+
+@pytest.mark.parametrize("label", ["MacCyrillic", "cp936", "x-gbk", "eucJP", "UHC", "cp950", "KOI8_R", "Latin1"])
+def test_other_names_of_the_same_encodings_are_known(label: str) -> None:
+    assert decode(b"\xc4\xe0", content_type=f"text/plain; charset={label}").chosen != "utf-8"
+    assert decode(b"\x1b", content_type=f"text/plain; charset={label}").chosen != "utf-8"
+
+
+def test_utf16_without_a_mark_is_read() -> None:
+    for codec in ("utf-16-le", "utf-16-be"):
+        decoded = decode("<p>Größe und Länge</p>".encode(codec))
+        assert (decoded.text, decoded.chosen) == ("<p>Größe und Länge</p>", codec)
 
 
 def test_a_byte_order_mark_wins_over_everything() -> None:
