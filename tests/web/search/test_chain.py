@@ -249,7 +249,8 @@ async def test_a_chain_that_stops_for_a_decision_lets_the_others_finish_first() 
     async def search_one(name: str, query: Query) -> Searched:
         if name == "one":
             raise NotAllowed("in_doubt", "Choose.")
-        await asyncio.sleep(0)
+        for _ in range(10):  # rounds of the loop: long after the other one has stopped
+            await asyncio.sleep(0)
         finished.append(name)
         return answer(name, 5)
 
