@@ -189,12 +189,12 @@ def _host(url: str) -> str:
 
 # -- Texts
 
-_TOKEN = re.compile(rf"[{UNSPACED}]|[^\W_]+")
+_TOKEN = rf"[{UNSPACED}]|[^\W_]+"  # compiled when first needed
 
 
 def _words(text: str) -> list[str]:
     """Words for shingles, lower case; each character of a script without spaces is one."""
-    found: list[str] = _TOKEN.findall(fold(text).text.casefold())
+    found: list[str] = re.findall(_TOKEN, fold(text).text.casefold())
     return found
 
 

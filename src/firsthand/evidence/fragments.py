@@ -19,7 +19,7 @@ EDGE_WORDS = 5  # words at each end of a long quote, and of context
 EDGE_UNSPACED_CHARS = 12  # the same where no space parts words
 
 _BREAK = re.compile(r"[\n\t]+")
-_UNSPACED = re.compile(f"[{UNSPACED}]")
+_UNSPACED = f"[{UNSPACED}]"
 
 
 def text_fragment(url: str, quote: Quote, *, body: str = "") -> str:
@@ -60,24 +60,24 @@ def _whole_words(quote: Quote) -> str:
 
 def _same_word(one: str, other: str) -> bool:
     both = one + other
-    return both.isalnum() and not _UNSPACED.search(both)
+    return both.isalnum() and not re.search(_UNSPACED, both)
 
 
 def _without_cut_word(context: str, *, at_start: bool) -> str:
     """Context that was cut at 32 characters without the word that the cut may have halved."""
-    if _UNSPACED.search(context):
+    if re.search(_UNSPACED, context):
         return context.strip()
     return re.sub(r"^\S+" if at_start else r"\S+\Z", "", context).strip()
 
 
 def _first_words(text: str) -> str:
-    if len(_UNSPACED.findall(text)) * 2 > len(text):
+    if len(re.findall(_UNSPACED, text)) * 2 > len(text):
         return text[:EDGE_UNSPACED_CHARS].strip()
     return " ".join(text.split()[:EDGE_WORDS])
 
 
 def _last_words(text: str) -> str:
-    if len(_UNSPACED.findall(text)) * 2 > len(text):
+    if len(re.findall(_UNSPACED, text)) * 2 > len(text):
         return text[-EDGE_UNSPACED_CHARS:].strip()
     return " ".join(text.split()[-EDGE_WORDS:])
 

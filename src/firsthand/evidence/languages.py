@@ -124,18 +124,18 @@ STOP_WORDS: dict[str, frozenset[str]] = {
 }
 # Words that a one-line question may consist of in scripts without spaces; used to guess, never to drop.
 
-_SCRIPT = {
-    "kana": re.compile("[\u3041-\u30ff]"),
-    "han": re.compile("[\u3400-\u4dbf\u4e00-\u9fff]"),
-    "hangul": re.compile("[\u1100-\u11ff\u3130-\u318f\uac00-\ud7a3]"),
-    "thai": re.compile("[\u0e01-\u0e4e]"),
-    "cyrillic": re.compile("[\u0400-\u04ff]"),
-    "arabic": re.compile("[\u0620-\u06d3]"),
-    "hebrew": re.compile("[\u05d0-\u05ea]"),
-    "greek": re.compile("[\u0370-\u03ff]"),
-    "devanagari": re.compile("[\u0904-\u0939]"),
-    "armenian": re.compile("[\u0531-\u0587]"),
-    "tamil": re.compile("[\u0b85-\u0bb9]"),
+_SCRIPT = {  # compiled when first needed, as in evidence.terms
+    "kana": "[\u3041-\u30ff]",
+    "han": "[\u3400-\u4dbf\u4e00-\u9fff]",
+    "hangul": "[\u1100-\u11ff\u3130-\u318f\uac00-\ud7a3]",
+    "thai": "[\u0e01-\u0e4e]",
+    "cyrillic": "[\u0400-\u04ff]",
+    "arabic": "[\u0620-\u06d3]",
+    "hebrew": "[\u05d0-\u05ea]",
+    "greek": "[\u0370-\u03ff]",
+    "devanagari": "[\u0904-\u0939]",
+    "armenian": "[\u0531-\u0587]",
+    "tamil": "[\u0b85-\u0bb9]",
 }
 _LETTER = re.compile(r"[^\W\d_]")
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
@@ -178,7 +178,7 @@ def guess_language(text: str, expected: str | None = None) -> str | None:
 
 
 def _by_script(sample: str, n_letters: int) -> str | None:
-    share = {name: len(pattern.findall(sample)) / n_letters for name, pattern in _SCRIPT.items()}
+    share = {name: len(re.findall(pattern, sample)) / n_letters for name, pattern in _SCRIPT.items()}
     if share["kana"] > 0.05:
         return "ja"
     if share["hangul"] > 0.1:

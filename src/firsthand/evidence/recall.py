@@ -74,9 +74,7 @@ MATCHES_A_PAGE = 1_000  # matches looked at for one page of hits, behind those o
 EVERYTHING = Scope()
 
 _WORD = re.compile(r"\S+")
-_UNSPACED = re.compile(
-    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u9fff\uac00-\ud7a3\uf900-\ufaff\U00020000-\U0003fffd]"
-)
+_UNSPACED = "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u9fff\uac00-\ud7a3\uf900-\ufaff\U00020000-\U0003fffd]"
 
 
 class SqlShelf:
@@ -264,7 +262,7 @@ def _recall_groups(connection: Connection, query_text: str) -> tuple[tuple[str, 
 
 
 def _with_pairs(connection: Connection, group: tuple[str, ...]) -> tuple[str, ...]:
-    if len(group) != 1 or len(group[0]) != 1 or not _UNSPACED.match(group[0]):
+    if len(group) != 1 or len(group[0]) != 1 or not re.match(_UNSPACED, group[0]):
         return group
     pairs = connection.execute(
         sa.select(term_table.c.term)
@@ -391,7 +389,7 @@ def _slice_end(body: str, offset: int, limit: int) -> int:
         return end
     for low in (floor, offset):
         for at in range(end - 1, low, -1):
-            if body[at - 1].isspace() or (low == floor and _UNSPACED.match(body[at]) and _is_cut_ok(body, at)):
+            if body[at - 1].isspace() or (low == floor and re.match(_UNSPACED, body[at]) and _is_cut_ok(body, at)):
                 return at
     while end > offset + 1 and not _is_cut_ok(body, end):
         end -= 1

@@ -25,8 +25,10 @@ _KATAKANA = "\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff"
 _HIRAGANA = "\u3041-\u309f"
 _HANGUL = "\u1100-\u11ff\u3130-\u318f\uac00-\ud7a3"
 _SOUTH_EAST_ASIAN = ("\u0e01-\u0e3a\u0e40-\u0e4e", "\u0e81-\u0ecd\u0edc-\u0edf", "\u1000-\u109f", "\u1780-\u17d3")
-_RUN = re.compile("|".join(f"[{script}]+" for script in (_HAN, _KATAKANA, _HIRAGANA, _HANGUL, *_SOUTH_EAST_ASIAN)))
-_HIRAGANA_ONLY = re.compile(f"[{_HIRAGANA}]+")
+# Patterns over large scripts take up to 20 ms to compile. Those that a text in Latin letters does not need are strings
+# here and below, for the functions of ``re``, which compile them when they are first used and keep them.
+_RUN = "|".join(f"[{script}]+" for script in (_HAN, _KATAKANA, _HIRAGANA, _HANGUL, *_SOUTH_EAST_ASIAN))
+_HIRAGANA_ONLY = f"[{_HIRAGANA}]+"
 # Marks that Python's \w leaves out although words are written with them.
 _MARKS = (
     "\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u064b-\u065f\u0670"
@@ -41,7 +43,7 @@ _THOUSANDS = re.compile(r"(?<=\d),(?=\d\d\d(?!\d))")
 _NOT_TERM = re.compile(rf"[^\w{_MARKS}]+|_+")
 _POSSESSIVE = re.compile(r"['’][sS]$")
 _LATIN_WORD = re.compile(r"[a-z\u00c0-\u024f]+")
-_FOLDABLE = re.compile("[\u00c0-\u024f\u0370-\u03ff\u0451\u1e00-\u1fff]")
+_FOLDABLE = "[\u00c0-\u024f\u0370-\u03ff\u0451\u1e00-\u1fff]"
 _ACCENTS = re.compile("[\u0300-\u036f]")
 _HARAKAT = re.compile("[\u064b-\u0652\u0670\u0640\u200c\u200d]")
 # What French, Italian and Catalan put before an apostrophe; the word proper stands after it.
@@ -131,7 +133,7 @@ def query_groups(question: str, language: str | None, also: tuple[str, ...] = ("
         if not spellings[0]:
             continue
         into = weak if is_stop_word(chunk, language) else groups
-        if _RUN.search(chunk):
+        if not chunk.isascii() and re.search(_RUN, chunk):
             for term in spellings[0]:
                 (weak if is_hiragana(term) else into)[(term,)] = None
         else:
@@ -149,7 +151,7 @@ def is_stop_word(word: str, language: str | None) -> bool:
 
 def is_hiragana(term: str) -> bool:
     """Whether *term* is hiragana only: found by recall, of no use for ranking (recipe: endings and particles)."""
-    return _HIRAGANA_ONLY.fullmatch(term) is not None
+    return not term.isascii() and re.fullmatch(_HIRAGANA_ONLY, term) is not None
 
 
 def is_term(term: str) -> bool:
@@ -163,7 +165,7 @@ def fold(word: str) -> str:
     if folded.isascii():
         return folded
     folded = _HARAKAT.sub("", folded).translate(_FIXED_FOLDS)
-    if _FOLDABLE.search(folded):
+    if re.search(_FOLDABLE, folded):
         folded = _ACCENTS.sub("", unicodedata.normalize("NFD", folded))
     return unicodedata.normalize("NFKC", folded)
 
@@ -180,7 +182,7 @@ def _terms_of(chunk: str, language: str | None) -> tuple[str, ...]:
         if named:
             return (named,)
         chunk = chunk.rstrip("+#")
-    if not chunk.isascii() and _RUN.search(chunk):
+    if not chunk.isascii() and re.search(_RUN, chunk):
         return _terms_of_runs(chunk, language)
     chunk = _THOUSANDS.sub("", _POSSESSIVE.sub("", chunk))
     if "'" in chunk or "’" in chunk:
@@ -200,7 +202,7 @@ def _terms_of(chunk: str, language: str | None) -> tuple[str, ...]:
 def _terms_of_runs(chunk: str, language: str | None) -> tuple[str, ...]:
     terms: list[str] = []
     at = 0
-    for run in _RUN.finditer(chunk):
+    for run in re.finditer(_RUN, chunk):
         between = chunk[at : run.start()].strip("-.'’_")
         if between:
             terms += _terms_of(between, language)
