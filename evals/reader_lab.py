@@ -87,7 +87,7 @@ async def answer(shelf: Shelf, sites: Sequence[Site], question: str, k: int) -> 
         ranked = ranking.rank(plan, candidates)
         steps["rank"] = time.perf_counter() - began
         missing = declining.decline(plan, ranked)
-        texts = {i: await shelf.passages(i, near) for i, near in reading.wanted(plan, ranked).items()}
+        texts = await shelf.passages(reading.wanted(plan, ranked))
         evidence = reading.choose(plan, ranked, texts, max_passages=k)
         steps["read"] = time.perf_counter() - began
         pages = {each.page.text_id: each.page for each in evidence}

@@ -182,10 +182,10 @@ class Shelf(Protocol):
         """The sites in the scope."""
         ...
 
-    async def passages(self, text_id: int, near: Sequence[int] | None = None) -> list[Candidate]:
-        """The passages of one text, in reading order, without scores.
+    async def passages(self, wanted: Mapping[int, Sequence[int] | None]) -> dict[int, list[Candidate]]:
+        """The passages of some texts, in reading order, without scores.
 
-        With *near*, only those at most 40 places from one of these ``seq``.
+        Of each text only those at most 40 places from one of the ``seq`` that *wanted* names; all if it names None.
         """
         ...
 

@@ -223,15 +223,16 @@ def test_a_site_is_named_by_its_folder_and_its_titles(shelf: Database) -> None:
 
 def test_the_passages_of_a_text_come_in_reading_order(shelf: Database) -> None:
     (found,) = {each.page.text_id for each in shelf.read_now(lookup, [Lookup("a", (("64",),))], EVERYTHING)}
-    assert [each.body for each in shelf.read_now(text_passages, found)] == PAGES["https://docs.test/db/limits.html"][2]
-    assert shelf.read_now(text_passages, 4711) == []
+    passages = shelf.read_now(text_passages, {found: None, 4711: None})
+    assert [each.body for each in passages[found]] == PAGES["https://docs.test/db/limits.html"][2]
+    assert passages[4711] == []
 
 
 async def test_the_shelf_answers_through_its_port(shelf: Database) -> None:
     port = SqlShelf(shelf)
     (found,) = await port.lookup([Lookup("a", (("64",),))], EVERYTHING)
     assert (await port.text(found.page.text_id)).body.startswith(found.body)
-    assert len(await port.passages(found.page.text_id)) == 3
+    assert len((await port.passages({found.page.text_id: [0]}))[found.page.text_id]) == 3
     assert (await port.rarity(["64"]))[1] == {"64": 1}
     assert len(await port.sites(EVERYTHING)) == 7
 

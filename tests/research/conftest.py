@@ -84,7 +84,7 @@ def _read(database: Database, question: str) -> Read:
     plan = make_plan(question, database.read_now(lookups.rarity, needed_terms(question, sites)), sites)
     found = database.read_now(lookups.lookup, looks(plan), scope)
     ranked = rank(plan, found)
-    around = {each: database.read_now(lookups.text_passages, each, near) for each, near in wanted(plan, ranked).items()}
+    around = database.read_now(lookups.text_passages, wanted(plan, ranked))
     evidence = choose(plan, ranked, around)
     draft = write(plan, evidence, {each.page.text_id: each.page for each in evidence})
     texts = {each.page.text_id: database.read_now(load_text, each.page.text_id) for each in evidence}

@@ -122,20 +122,24 @@ def holdings_state(connection: Connection) -> tuple[int, int | None]:
     return int(row[0]), row[1]
 
 
-def text_passages(connection: Connection, text_id: int, near: Sequence[int] | None = None) -> list[Candidate]:
-    """The passages of one text, in reading order, without scores; none if it is not indexed.
+def text_passages(connection: Connection, wanted: Mapping[int, Sequence[int] | None]) -> dict[int, list[Candidate]]:
+    """The passages of each text, in reading order, without scores; none of a text that is not indexed.
 
-    With *near*, only those at most ``NEAR_PASSAGES`` places from one of these: a manual on one page has thousands.
+    Only those at most ``NEAR_PASSAGES`` places from one of the places that are named: a manual on one page has
+    thousands. None in their stead means all of them.
     """
-    where = sa.select(page.c.first_passage_id, page.c.n_passages).where(page.c.text_id == text_id)
-    found = connection.execute(where).one_or_none()
-    if found is None:
-        return []
-    first, n = found
-    wanted = range(n) if near is None else {i for seq in near for i in range(seq - NEAR_PASSAGES, seq + NEAR_PASSAGES)}
-    ids = [first + seq for seq in wanted if 0 <= seq < n]
-    made = candidates(connection, passage.c.passage_id, ids, Scope(text_ids=(text_id,)), {}, {})
-    return sorted(made, key=lambda each: each.passage.seq)
+    ids: list[int] = []
+    for text_id, (first, last) in _ranges(connection, list(wanted)).items():
+        near = wanted[text_id]
+        places = (
+            {i for seq in near for i in range(seq - NEAR_PASSAGES, seq + NEAR_PASSAGES)} if near is not None else None
+        )
+        ids += [each for each in range(first, last + 1) if places is None or each - first in places]
+    found: dict[int, list[Candidate]] = {text_id: [] for text_id in wanted}
+    made = candidates(connection, passage.c.passage_id, ids, Scope(text_ids=tuple(wanted)), {}, {})
+    for each in sorted(made, key=lambda each: each.passage.seq):
+        found[each.page.text_id].append(each)
+    return found
 
 
 # -- Scope

@@ -12,7 +12,7 @@ import json
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import sqlalchemy as sa
@@ -106,9 +106,9 @@ class SqlShelf:
             known = self._sites[scope] = (state, await self._database.read(sites, scope))
         return known[1]
 
-    async def passages(self, text_id: int, near: Sequence[int] | None = None) -> list[Candidate]:
+    async def passages(self, wanted: Mapping[int, Sequence[int] | None]) -> dict[int, list[Candidate]]:
         """See ``text_passages``."""
-        return await self._database.read(text_passages, text_id, near)
+        return await self._database.read(text_passages, wanted)
 
     async def text(self, text_id: int) -> Text:
         """One text, checked against its digest."""

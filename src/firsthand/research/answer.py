@@ -64,7 +64,7 @@ async def answer_question(
     if missing is not None:
         return answer("insufficient_evidence", nothing(plan, missing))
     places = wanted(plan, ranked, profile.max_passages)
-    around = {text_id: await shelf.passages(text_id, near) for text_id, near in places.items()}
+    around = await shelf.passages(places)
     around = {id: [each for each in some if not is_order(each.body, asked)] for id, some in around.items()}
     evidence = choose(plan, ranked, around, profile.max_passages)
     pages = {each.page.text_id: each.page for each in found}

@@ -70,6 +70,7 @@ DEFAULT_NEAR = 6  # terms between "default" and its number
 RUN_PASSAGES = 8
 WEB_TYPES = ("text/html", "application/xhtml+xml")
 TWIN_MALUS = 9.0  # beside a site's web pages a text file or PDF is mostly one of them again, and quotes worse (guess)
+NOT_FOUND = -100.0  # for a part of the question, of a passage that its look-ups did not find
 NUMBER_WORD_WORTH = 0.6  # "two" stands in many passages that give no number (guess)
 _SAYS_DEFAULT = frozenset(
     term
@@ -157,9 +158,13 @@ def rank(plan: Plan, candidates: Sequence[Candidate]) -> list[Ranked]:
     """
     ranked = _rank(plan, candidates, "0")
     if plan.parts:
-        by_part = [_rank(part, candidates, str(number)) for number, part in enumerate(plan.parts, 1)]
-        scores = [{each.candidate.passage_id: each.score for each in pool} for pool in by_part]
-        ranked = [replace(r, parts=tuple(each.get(r.candidate.passage_id, 0.0) for each in scores)) for r in ranked]
+        scores = []
+        for number, part in enumerate(plan.parts, 1):
+            own = [each for each in candidates if any(name.startswith(f"{number}.") for name in each.scores)]
+            scores.append({each.candidate.passage_id: each.score for each in _rank(part, own, str(number))})
+        ranked = [
+            replace(r, parts=tuple(each.get(r.candidate.passage_id, NOT_FOUND) for each in scores)) for r in ranked
+        ]
     return sorted(ranked, key=lambda r: (-r.score, r.candidate.page.url, r.candidate.passage.seq))
 
 
@@ -253,10 +258,11 @@ def _met(matcher: _Matcher, candidate: Candidate) -> _Row:
     body, heading, places = [0.0] * n, [0.0] * n, [[] for _ in range(n)]  # type: tuple[list[float], list[float], list[list[int]]]
     by_term = matcher.by_term
     for at, term in enumerate(candidate.fields.body):
-        for i, quality in by_term.get(term, ()):
-            if quality > body[i]:
-                body[i] = quality
-            places[i].append(at)
+        if term in by_term:
+            for i, quality in by_term[term]:
+                if quality > body[i]:
+                    body[i] = quality
+                places[i].append(at)
     around = list(body)
     for terms, is_exact in ((candidate.fields.headings, True), (candidate.fields.title, True)):
         for term in terms:
