@@ -35,9 +35,7 @@ def shorten(text: str, max_chars: int, max_words: int | None = None) -> str:
     ranked: dict[str, tuple[int, int, str]] = {}  # by the word without its case: importance, position, word
     begins = True
     for position, token in enumerate(_TOKEN.findall(text)):
-        word = (
-            token if " OR " in token else token.rstrip(_EDGES).lstrip(_EDGES.replace(".", ""))
-        )  # ".NET" keeps its dot
+        word = token if " OR " in token else _bare(token)
         word = word if " " not in word or len(word) <= max_chars else ""  # what does not fit as a whole goes as a whole
         if word:
             importance, known = _importance(word, begins), ranked.get(word.casefold())
@@ -53,6 +51,11 @@ def shorten(text: str, max_chars: int, max_words: int | None = None) -> str:
             kept.append((position, word))
             n_chars, n_words = n_chars + length, n_words + words
     return " ".join(word for _, word in sorted(kept))
+
+
+def _bare(token: str) -> str:
+    """*token* without the punctuation around it; ".NET" keeps its dot."""
+    return token.rstrip(_EDGES).lstrip(_EDGES.replace(".", ""))
 
 
 def _importance(word: str, begins_sentence: bool) -> int:
