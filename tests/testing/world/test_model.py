@@ -46,6 +46,16 @@ def test_a_stream_of_a_chat_says_what_the_whole_reply_says(world: World) -> None
     assert (chunks[-1]["choices"][0]["finish_reason"], last["usage"]) == ("stop", whole["usage"])
 
 
+def test_a_stream_is_waited_for_to_its_last_token(world: World) -> None:
+    world.reset(first_token_ms=20, tokens_per_s=5_000)
+    usage = chat(world).json()["usage"]
+    chat(world, stream=True)
+    wait_s = 0.02 + usage["completion_tokens"] / 5_000
+    stats = world.stats()
+    assert stats["model"]["wait_s"] == pytest.approx(2 * wait_s, abs=0.001)
+    assert stats["in_flight_s"] >= 2 * wait_s - 0.004  # the last token's own sleep may be left out: it is too short
+
+
 def test_tools_are_called_whole_and_in_a_stream(world: World) -> None:
     tools = [{"type": "function", "function": TOOL}]
     whole = chat(world, tools=tools).json()["choices"][0]

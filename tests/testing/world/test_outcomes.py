@@ -18,7 +18,7 @@ from firsthand.web.pace import Pacer
 
 SHORT = Limits(connect_s=5, first_byte_s=0.4, between_reads_s=0.4, total_s=1.5)
 LONG = Limits(total_s=20)  # a busy machine takes its time to send what is too large
-OPTIONS = {"delay": "?ms=1", "bomb": "?mib=64"}
+OPTIONS = {"delay": "?ms=1", "bomb": "?mib=64", "429": "?retry_after_s=0"}
 STATED = {name: kind.page for name, kind in TROUBLES.items() if kind.page is not None and name != "hold"}
 
 

@@ -33,6 +33,24 @@ def test_a_head_brings_the_head_alone(world: World) -> None:
     assert head.headers["content-length"] == str(len(got.body))
 
 
+def test_a_connection_goes_on_after_a_head_a_304_and_a_404(world: World) -> None:
+    tag = ask(world.url("tides.html")).headers["etag"]
+    connection = http.client.HTTPConnection(urlsplit(world.url("tides.html")).netloc, timeout=20)
+    found = []
+    for method, path, headers in [
+        ("HEAD", "/site/tides.html", {}),
+        ("GET", "/site/tides.html", {"if-none-match": tag}),
+        ("GET", "/site/none.html", {}),
+        ("GET", "/site/tides.html", {}),
+    ]:
+        connection.request(method, path, headers=headers)
+        response = connection.getresponse()
+        response.read()
+        found.append(response.status)
+    connection.close()
+    assert found == [200, 304, 404, 200]
+
+
 def test_a_page_is_on_every_host_and_below_the_root_too(world: World) -> None:
     urls = [world.url("tides.html", host=n) for n in range(2)]
     assert len({urlsplit(url).hostname for url in urls}) == 2
