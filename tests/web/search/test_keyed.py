@@ -151,3 +151,23 @@ def test_the_worst_case_of_a_call_is_known_before_it_is_made(codec: Codec) -> No
 def test_a_category_is_sent_to_exa_in_its_own_word() -> None:
     assert sent(Exa(KEY), Query("q", category="academic"))["category"] == "publication"
     assert "category" not in sent(Exa(KEY), Query("q"))
+
+
+@pytest.mark.parametrize(
+    ("codec", "page"),
+    [
+        (Exa(KEY), {"url": "https://example.org/", "title": "T", "highlights": ["short"], "text": "whole page " * 999}),
+        (
+            Tavily(KEY),
+            {"url": "https://example.org/", "title": "T", "content": "short", "raw_content": "whole page " * 999},
+        ),
+        (Linkup(KEY), {"url": "https://example.org/", "name": "T", "content": "short " * 999}),
+        (Parallel(KEY), {"url": "https://example.org/", "title": "T", "excerpts": ["short", "short " * 999]}),
+    ],
+    ids=lambda value: value.name if isinstance(value, (Exa, Tavily, Linkup, Parallel)) else "",
+)
+def test_what_a_provider_sends_of_a_page_is_a_snippet_and_never_the_page(
+    codec: Codec, page: dict[str, JsonValue]
+) -> None:
+    (hit,) = codec.hits(Query("q"), answer(codec, {"results": [page]}))
+    assert hit.snippet.startswith("short") and len(hit.snippet) <= 2048 and "whole page" not in repr(hit)
