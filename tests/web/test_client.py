@@ -145,6 +145,8 @@ async def test_header_that_would_not_stay_one_line_is_never_sent(headers: dict[s
             request = HttpRequest("GET", f"{served.url}/", headers)
             await client.send(request, operator_policy(operator_urls=(served.url,)))
         await client.aclose()
+        with pytest.raises(InvalidInput):
+            Client(user_agent="Mine/1\r\nHost: other")
     assert served.heads == []
 
 

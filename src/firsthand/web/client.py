@@ -14,6 +14,7 @@ import re
 import ssl
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from firsthand import __version__
@@ -69,9 +70,13 @@ class Client:
         user_agent: str = "",
         tls: ssl.SSLContext | None = None,
     ) -> None:
+        """Raises: InvalidInput if *user_agent* cannot be sent as one line."""
         self.gate = Gate(limits=limits) if gate is None else gate
         self.limits = limits
         self.user_agent = user_agent or USER_AGENT
+        if _UNSENDABLE.search(self.user_agent):
+            message = "The user agent holds a line break or another control character."
+            raise InvalidInput("invalid_setting", message, setting="user_agent")
         self._tls = tls
         self._wires: set[Wire] = set()
         self._fields = {
@@ -81,6 +86,7 @@ class Client:
             "accept-encoding": ("Accept-Encoding", accepted_codings()),
             "connection": ("Connection", "close"),
         }
+        self._common = "".join(f"{name}: {value}\r\n" for name, value in self._fields.values() if value) + "\r\n"
 
     async def send(self, request: HttpRequest, policy: Policy) -> HttpResponse:
         """The response to *request*, whatever its status; redirects are not followed. For configured services.
@@ -114,10 +120,8 @@ class Client:
         """One exchange within its time, whatever goes wrong as one of our errors."""
         from aiohttp.http import HttpProcessingError
 
-        total_s = self.limits.total_s if total_s is None else total_s
         try:
-            async with asyncio.timeout(total_s) as timeout:
-                deadline = Deadline(timeout, total_s)
+            async with Deadline(self.limits.total_s if total_s is None else total_s) as deadline:
                 for _ in range(n_tries - 1):
                     with contextlib.suppress(Silence):
                         return await self._exchange(admitted, request, reading, deadline)
@@ -181,11 +185,13 @@ class Client:
 
         Raises: InvalidInput if a header would not stay one line.
         """
+        path = target.url[target.url.index("/", len(target.scheme) + 3) :]
+        if not (request.headers or request.body) and request.method == "GET":
+            return f"GET {path} HTTP/1.1\r\nHost: {target.authority}\r\n{self._common}".encode()
         fields = {**self._fields, **{name.lower(): (name, value) for name, value in request.headers.items()}}
         fields["host"] = ("Host", target.authority)
         if request.body or request.method == "POST":
             fields["content-length"] = ("Content-Length", str(len(request.body)))
-        path = target.url[target.url.index("/", len(target.scheme) + 3) :]
         lines = [f"{request.method} {path} HTTP/1.1", *(f"{name}: {value}" for name, value in fields.values())]
         if any(_UNSENDABLE.search(line) for line in lines):
             raise InvalidInput("invalid_header", "A header to send holds a line break or another control character.")
@@ -232,13 +238,18 @@ def _read_head(raw: Any, limits: Limits) -> dict[str, str]:
         raise failed("bad_response", "The server's answer has too large a head.")
     head: dict[str, str] = {}
     for raw_name, raw_value in raw:
-        name = raw_name.decode("latin-1").lower()
+        name = _name(raw_name)
         value = _decoded(raw_value)
         if name in head and name in _SINGLE and head[name] != value:
             code = {"location": "bad_redirect", "content-type": "unsupported_type"}.get(name, "bad_response")
             raise failed(code, f"The server's answer has two different {name} headers.")
         head[name] = value if name not in head or name in _SINGLE else f"{head[name]}, {value}"
     return head
+
+
+@lru_cache(maxsize=512)  # most servers send the same few
+def _name(raw: bytes) -> str:
+    return raw.decode("latin-1").lower()
 
 
 def _decoded(value: bytes) -> str:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import socket
 import ssl
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from firsthand.errors import AddressRefused
 from firsthand.web.limits import Limits
@@ -26,16 +26,42 @@ PIECE_BYTES = 65_536  # asked of the network at a time; the parser holds back tw
 
 
 class Deadline:
-    """The time that an exchange has left, and its next step: whichever ends first. Made inside ``asyncio.timeout``."""
+    """The time that an exchange has left, and its next step: whichever ends first. Ends its block as ``asyncio.timeout``.
 
-    def __init__(self, timeout: asyncio.Timeout, total_s: float) -> None:
-        self._timeout = timeout
-        self._clock = asyncio.get_running_loop().time
-        self._at = self._clock() + total_s
+    Steps end later and later as a rule, so a step only notes when it ends; one timer looks at the note.
+    """
+
+    def __init__(self, total_s: float) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._timeout = asyncio.timeout(None)
+        self._total_at = self._due = self._loop.time() + total_s
+        self._watch: asyncio.TimerHandle | None = None
+
+    async def __aenter__(self) -> Deadline:
+        await self._timeout.__aenter__()
+        return self
+
+    async def __aexit__(self, *error: Any) -> None:
+        if self._watch is not None:
+            self._watch.cancel()
+        await self._timeout.__aexit__(*error)
 
     def step(self, seconds: float) -> None:
         """The next step may take *seconds*."""
-        self._timeout.reschedule(min(self._at, self._clock() + seconds))
+        self._due = min(self._total_at, self._loop.time() + seconds)
+        if self._watch is None or self._watch.when() > self._due:
+            self._look_at(self._due)
+
+    def _look_at(self, moment: float) -> None:
+        if self._watch is not None:
+            self._watch.cancel()
+        self._watch = self._loop.call_at(moment, self._look)
+
+    def _look(self) -> None:
+        if self._due <= self._loop.time():
+            self._timeout.reschedule(self._due)
+        else:
+            self._look_at(self._due)
 
 
 class Wire(Protocol):

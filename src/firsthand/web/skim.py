@@ -175,17 +175,20 @@ class _Skimmer:
         source, seen, at = self._source, self._seen, 0
         while not seen.is_full:
             tag = _TAG.search(source, at)
-            self._say(source[at : tag.start()] if tag else source[at:])
+            start = tag.start() if tag else len(source)
+            if start > at:
+                self._say(source[at:start])
             if tag is None:
                 break
             seen.n_tags += 1
-            ending = "-->" if source.startswith("<!--", tag.start()) else ">"
+            closing, name = tag.groups()
+            ending = ">" if name or not source.startswith("<!--", start) else "-->"
             end = source.find(ending, tag.end())
             if end < 0:
                 break
             at = end + len(ending)
-            if tag[2]:
-                at = self._enter(tag[2], bool(tag[1]), source[tag.end() : end], at)
+            if name:
+                at = self._enter(name, bool(closing), source[tag.end() : end], at)
         self._end_line()
         return seen
 
@@ -193,7 +196,7 @@ class _Skimmer:
         """Note a tag; where to go on."""
         if name in _UNREAD and not is_end:
             return self._pass_over(name, attributes, at)
-        if name not in _INLINE:
+        if (self._line or self._heading) and name not in _INLINE:
             self._end_line()
         if name in ("a", "button"):
             self._end_control()
@@ -204,7 +207,8 @@ class _Skimmer:
             self._heading = None if is_end else []
         elif name in _CHROME:
             self._chrome = max(0, self._chrome + (-1 if is_end else 1))
-        self._note_box(name, is_end, attributes)
+        if attributes or self._box:
+            self._note_box(name, is_end, attributes)
         return at
 
     def _note_box(self, name: str, is_end: bool, attributes: str) -> None:
@@ -232,7 +236,7 @@ class _Skimmer:
         return stop
 
     def _say(self, raw: str) -> None:
-        if not raw or raw.isspace():
+        if raw.isspace():
             return
         if self._control is not None:
             self._control.append(raw)
