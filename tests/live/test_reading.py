@@ -13,6 +13,7 @@ from firsthand.live.extraction import Extraction
 from firsthand.live.reach import Reach
 from firsthand.live.reading import ReadPage, read_source
 from firsthand.settings import Settings
+from tests.web.extract.test_pdf import PAGES, pdf
 
 PAGE = """<!doctype html><html lang="en"><head><title>Retries</title></head><body>
 <nav><a href="/">Home</a></nav>
@@ -95,3 +96,10 @@ async def test_a_refusal_is_a_value_with_its_outcome(
     page = await read(source, reach)
     assert (page.outcome, page.text) == (outcome, None)
     assert page.detail and set(page.as_json()) == {"source", "url", "outcome", "detail"}
+
+
+async def test_the_blocks_of_a_pdf_say_which_page_they_stand_on(tmp_path: Path, reach: Reach) -> None:
+    (tmp_path / "download").write_bytes(pdf(PAGES))
+    row = (await read(str(tmp_path / "download"), reach)).as_json()
+    assert (row["outcome"], row["media_type"]) == ("ok", "application/pdf")
+    assert [block["page_number"] for block in row["blocks"]] == [1, 1, 2]  # type: ignore[index, union-attr, call-overload]

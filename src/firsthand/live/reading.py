@@ -61,6 +61,7 @@ class ReadPage:
                 "text": text.body[block.span.start : block.span.end],
                 "start": block.span.start,
                 "end": block.span.end,
+                **({"page_number": block.page_number} if block.page_number is not None else {}),
             }
             for block in text.blocks
         ]
@@ -105,8 +106,7 @@ async def _read_page(
     if kept is not None:
         before = await kept.seen(address, source)
         stand_in = await kept.fresh(address, source, max_age_s)
-    page = stand_in or await reach.fetch(source, kept)
-    text = await _text_of(page, extraction)
+    page, text = await reach.read(stand_in or await reach.fetch(source, kept), extraction)
     if before is None or stand_in is not None:
         changed = None if before is None else False
     elif page.payload == before.payload:

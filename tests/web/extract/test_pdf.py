@@ -89,6 +89,19 @@ def test_what_cannot_be_read_says_why(payload: bytes, outcome: str, code: str) -
     assert (caught.value.outcome, caught.value.code) == (outcome, code)
 
 
+def test_a_file_that_claims_two_billion_pages_has_the_pages_that_are_there() -> None:
+    claims = pdf(PAGES).replace(b"/Count 2 ", b"/Count 2000000000 ")
+    text = extract(claims, url="https://a.example/x.pdf")
+    assert {block.page_number for block in text.blocks} == {1, 2}
+
+
+def test_a_file_with_more_pages_than_are_read_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("firsthand.web.extract.pdf.MAX_PAGES", 1)
+    with pytest.raises(ExtractionFailed, match="2 pages") as caught:
+        extract(pdf(PAGES), url="https://a.example/x.pdf")
+    assert (caught.value.outcome, caught.value.code) == ("failed", "parse_limit")
+
+
 @settings(max_examples=60, deadline=None)
 @given(st.integers(0, 1200), st.binary(min_size=1, max_size=30))
 def test_damaged_files_give_a_text_or_a_typed_failure(position: int, noise: bytes) -> None:

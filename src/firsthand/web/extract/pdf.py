@@ -9,12 +9,12 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from firsthand.values import Text
+from firsthand.values import BlockKind, Text
 from firsthand.web.extract.drafts import Draft, assemble, prose
 from firsthand.web.extract.facts import iso_date
 from firsthand.web.extract.failure import unreadable
 
-MAX_PAGES = 2000  # a guess that holds every manual measured; the rest of a longer file is not read
+MAX_PAGES = 10_000  # guess: five times the longest manual measured; so many take 15 s, so the CPU limit comes first
 _MAX_CHARS = 20_000_000  # guess: a PDF of 2,000 pages has 6 million characters
 _PASSWORD_ERROR = 4  # FPDF_ERR_PASSWORD
 _SENTENCE_END = re.compile(r"""[.!?:;。！？]["'”’)\]]?$""")
@@ -23,7 +23,7 @@ _PDF_DATE = re.compile(r"D:(\d{4})(\d{2})?(\d{2})?(?:(\d{2})(\d{2})(\d{2}))?")
 
 
 def extract_pdf(payload: bytes) -> Text:
-    """The text of a PDF. Raises ExtractionFailed: ``refused`` when encrypted, ``unsupported`` when only pictures, ``failed`` when broken."""
+    """The text of a PDF. Raises ExtractionFailed: ``refused`` when encrypted, ``unsupported`` when only pictures, ``failed`` when broken or too long."""
     import pypdfium2 as pdfium  # native, 7 MB: loaded only when there is a PDF to read
 
     start = payload.find(b"%PDF-", 0, 1024)
@@ -62,7 +62,10 @@ def _read(document: Any, pdfium: Any) -> tuple[list[Draft], int, int]:
     """The blocks of all pages, how many pages were read, and how many of them could not be."""
     drafts: list[Draft] = []
     n_failed = n_chars = 0
-    n_pages = min(len(document), MAX_PAGES)
+    n_pages = len(document)
+    if n_pages > MAX_PAGES:
+        message = f"The PDF says that it has {n_pages:,} pages; {MAX_PAGES:,} are read."
+        raise unreadable("parse_limit", message, limit_kind="pages")
     for index in range(n_pages):
         try:
             page = document[index]
@@ -80,9 +83,12 @@ def _read(document: Any, pdfium: Any) -> tuple[list[Draft], int, int]:
             page.close()
         n_chars += len(raw)
         if n_chars > _MAX_CHARS:
-            break
-        drafts.extend(Draft("item" if _BULLET.match(text) else "paragraph", text, page_number=index + 1, level=1 if _BULLET.match(text) else 0)
-                      for text in _paragraphs(raw))  # fmt: skip
+            message = f"The PDF has more than {_MAX_CHARS:,} characters."
+            raise unreadable("parse_limit", message, limit_kind="characters")
+        for text in _paragraphs(raw):
+            is_item = _BULLET.match(text) is not None
+            kind: BlockKind = "item" if is_item else "paragraph"
+            drafts.append(Draft(kind, text, page_number=index + 1, level=int(is_item)))
     return drafts, n_pages, n_failed
 
 
