@@ -14,7 +14,7 @@ from firsthand import ids
 from firsthand.db import Connection
 from firsthand.durable.journal import JsonObject
 from firsthand.durable.operations import Act, DurableOperations, Payment, fetched_json, searched_json
-from firsthand.errors import OutsideError
+from firsthand.errors import ExtractionFailed, OutsideError
 from firsthand.evidence import recall, store
 from firsthand.live.extraction import Extraction
 from firsthand.live.kept import KeptPages
@@ -75,8 +75,7 @@ class LiveActs:
             text_id = await self._kept.text_id(page) if self._kept is not None and is_known else None
             read = None
             if text_id is None:
-                content_type = page.headers.get("content-type")
-                read = await self._extraction.one(page.payload, url=page.url, content_type=content_type)
+                page, read = await read_or_render(page, self._extraction, self._fetcher, own)
         except OutsideError as error:
             # A dead page is a result: the next run of this turn must see the same one.
             return Act(fetched_json(_refused(url, error)), calls=own.n_sent)
@@ -117,6 +116,22 @@ class LiveFinder:
         chains = await self._chain.ask_all(self._orders, query, self._operations.search)
         asked = tuple(searched for chain in chains for searched in chain)
         return Found(asked, tuple(combined(chains, query.max_hits)))
+
+
+async def read_or_render(
+    page: Page, extraction: Extraction, fetcher: Fetcher, allowance: Allowance
+) -> tuple[Page, tuple[Text, recall.Entry]]:
+    """*page* and what it says; rendered first, if a browser is there and its text is hidden until its scripts run.
+
+    Raises: OutsideError.
+    """
+    try:
+        return page, await extraction.one(page.payload, url=page.url, content_type=page.headers.get("content-type"))
+    except ExtractionFailed as error:
+        shown = await fetcher.rendered(page, allowance=allowance) if error.outcome == "needs_javascript" else None
+        if shown is None:
+            raise
+    return shown, await extraction.one(shown.payload, url=shown.url, content_type=shown.headers.get("content-type"))
 
 
 def keep_page(connection: Connection, page: Page, text: Text, entry: recall.Entry) -> tuple[int, int]:

@@ -9,12 +9,12 @@ from collections.abc import AsyncIterator, Iterable, Sequence
 from urllib.parse import urlsplit
 
 from firsthand.errors import ExtractionFailed
-from firsthand.live.acts import LiveActs
+from firsthand.live.acts import LiveActs, read_or_render
 from firsthand.live.extraction import Extraction
 from firsthand.live.kept import KeptPages
 from firsthand.live.searching import SearchServices
 from firsthand.settings import Settings
-from firsthand.values import Failure, Page
+from firsthand.values import Failure, Page, Text
 from firsthand.web.address import Policy, host_port_pairs, origin
 from firsthand.web.browser import Chromium
 from firsthand.web.client import Client
@@ -72,6 +72,11 @@ class Reach:
     async def fetch(self, url: str, kept: KeptPages | None = None) -> Page:
         """One page, through the gate; a run of its own. Status 304: a page of *kept* that did not change."""
         return await self._fetcher.fetch(url, allowance=self._allowance(kept))
+
+    async def read(self, page: Page, extraction: Extraction) -> tuple[Page, Text]:
+        """*page*, or what its scripts make of it if it cannot be read without them, and its text. Raises: OutsideError."""
+        page, (text, _) = await read_or_render(page, extraction, self._fetcher, self._allowance(None))
+        return page, text
 
     def _allowance(self, kept: KeptPages | None, *, patience_s: float = PATIENCE_S, n_sent: int = 0) -> Allowance:
         ceiling = Ceiling(self._requests_max, n_sent=n_sent)

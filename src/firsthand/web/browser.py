@@ -32,12 +32,11 @@ from typing import TYPE_CHECKING, Any
 
 from firsthand.errors import FetchFailed, OutsideError
 from firsthand.values import HttpResponse
-from firsthand.web.fetch import Load
+from firsthand.web.fetch import RENDERED_HEADER, Load
 
 if TYPE_CHECKING:
     from playwright.async_api import Browser, BrowserContext, Page, Playwright, Route
 
-RENDERED_HEADER = "firsthand-rendered"
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome")
 _REAL_PROGRAM = Path("/usr/lib/chromium/chromium")  # what Debian's script /usr/bin/chromium starts, without its flags
 FLAGS = (

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Protocol
 
@@ -43,6 +43,7 @@ Kept = Callable[[str], Awaitable[Page | None]]
 """The newest page that is kept of an address, as a fetch brought it; None if there is none."""
 
 
+RENDERED_HEADER = "firsthand-rendered"  # of a page that is not as it came; what made it, and how
 Load = Callable[[str, Mapping[str, str]], Awaitable[HttpResponse]]
 """Bring one address with these request headers, through the gate, redirects followed."""
 
@@ -159,6 +160,19 @@ class Fetcher:
             validator=validator,
         )
 
+    async def rendered(self, page: Page, *, use_robots: bool = True, allowance: Allowance | None = None) -> Page | None:
+        """*page* with its scripts run, for one whose text turned out to be hidden until then; None if none is rendered.
+
+        Raises: FetchFailed.
+        """
+        if self._renderer is None or RENDERED_HEADER in page.headers:
+            return None
+        allowance = allowance or Allowance()
+        visit = _Visit(allowance, self._transport.limits.total_s, allowance.patience_s)
+        shell = HttpResponse(page.url, page.status, page.headers, page.payload)
+        shown = await self._render(shell, page.requested_url, visit, use_robots)
+        return replace(page, headers=shown.headers, payload=shown.body, retrieved_at=self._now(), validator="")
+
     async def aclose(self) -> None:
         """Close the client. A second call does nothing."""
         await self._transport.aclose()
@@ -173,6 +187,10 @@ class Fetcher:
         except FetchFailed as error:
             if self._renderer is None or error.outcome != "needs_javascript":
                 raise
+        return await self._render(response, url, visit, use_robots)
+
+    async def _render(self, response: HttpResponse, url: str, visit: _Visit, use_robots: bool) -> HttpResponse:
+        assert self._renderer is not None
         rendered = await self._renderer.render(response, self._loader(visit, use_robots))
         try:
             reply.check_walls(rendered, asked=url)
