@@ -127,6 +127,20 @@ def test_the_log_of_a_run_gives_its_critical_path(tmp_path: Path) -> None:
     assert logged == {"run": "whole", **settings_left_out}
 
 
+def test_the_peak_counts_what_was_open_together_and_not_what_came_after() -> None:
+    with World(PAGES, hosts=1, trouble={"/site/b.html": "hold"}) as world:
+        for _ in range(3):
+            ask(world.url("a.html"))
+        assert world.stats()["page"]["peak_concurrency"] == 1
+        held = threading.Thread(target=ask, args=(world.url("b.html"),))
+        held.start()
+        world.wait_for("/site/b.html")
+        ask(world.url("a.html"))
+        world.release()
+        held.join()
+        assert world.stats()["page"]["peak_concurrency"] == 2
+
+
 def test_a_page_that_only_another_links_to_waits_for_it() -> None:
     with World(PAGES, hosts=1, page_ms=20) as world:
         first = world.url("a.html")
