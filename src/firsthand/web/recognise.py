@@ -323,12 +323,15 @@ def _says(text: str, phrases: tuple[str, ...]) -> bool:
 
 def _is_missing_title(head: str) -> bool:
     """Whether one of the parts of a title says so, and says nothing else to speak of."""
+    said = [phrase for phrase in signs.MISSING if phrase in head]
+    if not said:
+        return False
     for part in (head, *_TITLE_PARTS.split(head)):
         part = part.strip(" .!?()0123456789:…")
         whole = head.strip(" .!")
         if any(
             phrase == whole or (phrase in part and len(part) <= len(phrase) + 22)
-            for phrase in signs.MISSING
+            for phrase in said
             if phrase != "404" or whole == "404"
         ):
             return True
