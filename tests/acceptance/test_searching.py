@@ -257,6 +257,26 @@ def test_killed_after_it_was_settled_a_paid_search_is_not_made_again(
     assert services.said_to("brave") == [QUESTION]
 
 
+def test_a_batch_with_a_doubt_answers_the_other_questions_and_stops_for_the_decision_at_its_end(
+    home: Path, services: Services, tmp_path: Path
+) -> None:
+    rows = [{"id": str(n), "question": f"{QUESTION} ({n})"} for n in range(3)]
+    (tmp_path / "q.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    out = tmp_path / "a.jsonl"
+    words = ("batch", str(tmp_path / "q.jsonl"), "--out", str(out), "--search", "brave", "--concurrency", "2")
+    command = start(home, *words, fault="op.after_act:1", **services.paid)
+    command.communicate(timeout=PATIENCE_S)
+    n_doubts = len(services.said_to("brave"))  # one or two: two questions are asked at a time
+    ran = run(home, *words, **services.paid)
+    assert ran.returncode == 1 and "FIRSTHAND_IN_DOUBT=repeat" in ran.stderr
+    n_answered = len(out.read_text(encoding="utf-8").splitlines())
+    assert n_answered in (1, 2) and (" and 1 more" in ran.stderr) is (n_answered == 1)
+    ran = run(home, *words, **{**services.paid, "in_doubt": "repeat"})
+    assert ran.returncode == 0 and len(out.read_text(encoding="utf-8").splitlines()) == 3
+    asked = services.said_to("brave")
+    assert {f"{QUESTION} ({n})" for n in range(3)} == set(asked) and len(asked) <= 3 + n_doubts
+
+
 def test_a_paid_search_that_broke_is_listed_by_the_doctor_and_not_made_again(home: Path, services: Services) -> None:
     services.put(BRAVE, "brave", Reply(b"oops", 500))
     ran = ask(home, "brave/searxng", services.paid)

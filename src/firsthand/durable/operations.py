@@ -36,15 +36,17 @@ Step = Literal["return", "act", "doubt", "repeat", "skip"]
 
 
 class InDoubt(NotAllowed):
-    """A paid operation was begun and may have been charged; only a decision continues. Facts: ``operations``."""
+    """Paid operations were begun and may have been charged; only a decision continues. Facts: ``operations``."""
 
-    def __init__(self, receipt: Receipt) -> None:
-        said = ids.canonical_json(receipt.arguments)
+    def __init__(self, *doubted: Receipt) -> None:
+        first = doubted[0]
+        more = f" and {len(doubted) - 1} more" if len(doubted) > 1 else ""
         super().__init__(
             "in_doubt",
-            f"A paid {receipt.kind} may have been made before this run was interrupted: {said}. "
-            "It is not made again by itself. Choose, and ask again: FIRSTHAND_IN_DOUBT=repeat makes it again (it may be "
-            "charged twice), FIRSTHAND_IN_DOUBT=skip goes on without it.",
+            f"A paid {first.kind} may have been made before this run was interrupted: "
+            f"{ids.canonical_json(first.arguments)}{more}. It is not made again by itself. Choose, and ask again: "
+            "FIRSTHAND_IN_DOUBT=repeat makes it again (it may be charged twice), FIRSTHAND_IN_DOUBT=skip goes on without "
+            "it.",
             operations=[
                 {
                     "turn_id": receipt.turn_id,
@@ -53,8 +55,10 @@ class InDoubt(NotAllowed):
                     "arguments": receipt.arguments,
                     "begun_at": receipt.begun_at,
                 }
+                for receipt in doubted
             ],
         )
+        self.doubted = doubted
 
 
 @dataclass(frozen=True, slots=True)

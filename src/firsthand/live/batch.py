@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from firsthand import fault
+from firsthand.durable.operations import InDoubt
 from firsthand.errors import InvalidInput, StoreFailed, first_of
 from firsthand.live.asking import checked_question
 from firsthand.render import to_json
@@ -90,11 +91,15 @@ async def run_batch(
     done.skipped = len(rows) - len(todo)
     limit = asyncio.Semaphore(concurrency)
     n_done = done.skipped
+    doubts: list[InDoubt] = []
 
     async def one(row: Row) -> None:
         nonlocal n_done
         try:
             made = await answer(row)
+        except InDoubt as error:
+            doubts.append(error)  # the others go on: a paid call that is cancelled under way would be one more doubt
+            return
         finally:
             limit.release()
         _append(out, {**to_json(made), "id": row.id, "answer_id": made.id})
@@ -111,6 +116,8 @@ async def run_batch(
                 group.create_task(one(row))
     except BaseExceptionGroup as error:
         raise first_of(error) from error
+    if doubts:
+        raise InDoubt(*(receipt for doubt in doubts for receipt in doubt.doubted))
     return done
 
 
