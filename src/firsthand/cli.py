@@ -44,7 +44,12 @@ Library = Annotated[
     list[str] | None, typer.Option("--library", metavar="NAME", help="Search only this library; repeatable.")
 ]
 Search = Annotated[
-    str | None, typer.Option("--search", metavar="NAMES", help="Search providers in order, separated by commas.")
+    str | None,
+    typer.Option(
+        "--search",
+        metavar="NAMES",
+        help="Search providers: a,b asks both and fuses what they find; a/b asks b if a fails.",
+    ),
 ]
 Mode = Annotated[str, typer.Option(help="search, news, research or deep.")]
 Model = Annotated[str, typer.Option(metavar="NAME", help="A model by name, or none.")]
