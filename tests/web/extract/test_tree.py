@@ -37,8 +37,11 @@ def test_values_stand_under_the_keys_that_lead_to_them() -> None:
         ("paragraph", "", "title: Okavango"),
         ("paragraph", "", "length_km: 1430.50"),
         ("paragraph", "", "is_endorheic: true"),
+        ("heading", "", "basin"),
+        ("heading", "basin", "countries"),
         ("item", "basin > countries", "Angola"),
         ("item", "basin > countries", "Botswana"),
+        ("heading", "basin", "area"),
         ("paragraph", "basin > area", "unit: km²"),
         ("paragraph", "basin > area", "value: 530000"),
         ("paragraph", "", "about: It ends in a delta."),
@@ -50,17 +53,20 @@ def test_values_stand_under_the_keys_that_lead_to_them() -> None:
 def test_like_objects_make_a_table_and_others_stand_under_their_names() -> None:
     table = read('{"rivers": [{"name": "Nile", "km": 6650}, {"name": "Amazon", "km": 6400, "sea": "Atlantic"}]}')
     assert said(table) == [
+        ("heading", "", "rivers"),
         ("row", "rivers", "name\tkm\tsea"),
         ("row", "rivers", "Nile\t6650"),
         ("row", "rivers", "Amazon\t6400\tAtlantic"),
     ]
-    assert [block.header for block in table.blocks] == [(), ("name", "km", "sea"), ("name", "km", "sea")]
+    assert [block.header for block in table.blocks] == [(), (), ("name", "km", "sea"), ("name", "km", "sea")]
     mixed = read('[{"name": "Nile", "seas": ["Mediterranean"]}, {"km": 6400}, 7]')
     assert said(mixed) == [
+        ("heading", "", "Nile"),
         ("paragraph", "Nile", "name: Nile"),
+        ("heading", "Nile", "seas"),
         ("item", "Nile > seas", "Mediterranean"),
-        ("paragraph", "2", "km: 6400"),
-        ("paragraph", "", "3: 7"),
+        ("paragraph", "", "km: 6400"),
+        ("paragraph", "", "7"),
     ]
 
 

@@ -1,4 +1,4 @@
-"""JSON to blocks: each value that a reader can read, under the path of keys that leads to it.
+"""JSON to blocks: each value that a reader can read, under the keys that lead to it, which stand as headings.
 
 A value stands as ``key: value`` with its escapes undone, members of a plain list as items, and a list of like objects as
 a table with the keys for its header. Nothing is dropped but ``null`` and what is empty; a key that is given twice stands
@@ -89,19 +89,31 @@ def _drafts(document: object) -> Iterator[Draft]:
         key, value, path, depth = waiting.pop()
         if depth > MAX_DEPTH:
             raise unreadable("parse_limit", f"The JSON is nested deeper than {MAX_DEPTH} levels.", limit_kind="depth")
-        here = (*path, key) if key else path
+        if not isinstance(value, _Object | list):
+            yield from _leaf(key, value, path)
+            continue
+        if _is_bare(value):
+            continue
+        here = path
+        if key := prose(key):
+            yield Draft("heading", key, headings=path, level=min(6, depth))
+            here = (*path, key)
+        n_groups += 1
         if isinstance(value, _Object):
             waiting += [(name, each, here, depth + 1) for name, each in reversed(value.members)]
-        elif isinstance(value, list):
-            n_groups += 1
-            if value and all(isinstance(each, str | bool | None) for each in value):
-                yield from _items(key, value, path, n_groups)
-            elif (columns := _columns(value)) is not None:
-                yield from _rows(value, columns, here, n_groups)
-            else:
-                waiting += [(_label(each, n), each, here, depth + 1) for n, each in reversed([*enumerate(value, 1)])]
+        elif all(isinstance(each, str | bool | None) for each in value):
+            yield from _items(value, here, n_groups)
+        elif (columns := _columns(value)) is not None:
+            yield from _rows(value, columns, here, n_groups)
         else:
-            yield from _leaf(key, value, path)
+            waiting += [(_name_of(each), each, here, depth + 1) for each in reversed(value)]
+
+
+def _is_bare(value: object) -> bool:
+    """Whether a container holds nothing but null, empty strings and empty containers, as far as one look tells."""
+    inner = [each for _, each in value.members] if isinstance(value, _Object) else value
+    assert isinstance(inner, list)
+    return all(each in (None, "", []) or (isinstance(each, _Object) and not each.members) for each in inner)
 
 
 def _spelled(value: object) -> str:
@@ -123,10 +135,10 @@ def _leaf(key: str, value: object, path: tuple[str, ...]) -> Iterator[Draft]:
             yield Draft("code" if is_code else "paragraph", text, headings=path)
 
 
-def _items(key: str, values: Sequence[object], path: tuple[str, ...], group: int) -> Iterator[Draft]:
+def _items(values: Sequence[object], path: tuple[str, ...], group: int) -> Iterator[Draft]:
     for value in values:
         if text := prose(_spelled(value)):
-            yield Draft("item", text, headings=(*path, prose(key)) if key.strip() else path, level=1, group=group)
+            yield Draft("item", text, headings=path, level=1, group=group)
 
 
 def _columns(values: list[object]) -> tuple[str, ...] | None:
@@ -158,12 +170,8 @@ def _rows(values: Sequence[object], columns: tuple[str, ...], path: tuple[str, .
             yield Draft("row", text, headings=path, header=header, group=group)
 
 
-def _label(value: object, number: int) -> str:
-    """What a member of a list is called in the path: by its name, else by its place."""
-    return _name_of(value) or str(number)
-
-
 def _name_of(value: object) -> str:
+    """What an object among others is called, if it says so itself."""
     if isinstance(value, _Object):
         members = {name.lower(): each for name, each in value.members}
         for name in _NAMES:
