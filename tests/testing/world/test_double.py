@@ -61,3 +61,4 @@ def test_every_prose_reply_is_about_as_long_as_was_set() -> None:
 
 def test_another_prompt_has_another_signature() -> None:
     assert says(QUESTION).mark != says(QUESTION + " ").mark
+    assert says(QUESTION, tools=TOOLS).mark != says(QUESTION).mark

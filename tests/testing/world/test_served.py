@@ -141,6 +141,27 @@ def test_the_peak_counts_what_was_open_together_and_not_what_came_after() -> Non
         assert world.stats()["page"]["peak_concurrency"] == 2
 
 
+def test_a_request_that_outlives_its_run_counts_in_no_other(tmp_path: Path) -> None:
+    log = tmp_path / "log.jsonl"
+    with World(PAGES, hosts=1, log=log, run="one", trouble={"page": "hold"}) as world:
+        held = threading.Thread(target=ask, args=(world.url("a.html"),))
+        held.start()
+        world.wait_for("/site/a.html")
+        world.reset(run="two")  # lets it go on
+        held.join()
+        assert world.stats()["events"] == 0
+    assert [run["run"] for run in trace.runs(log)] == ["one"]
+
+
+def test_tavilys_raw_content_is_waited_for_like_its_slowest_page() -> None:
+    with World(PAGES, hosts=1, search_ms=20, page_ms=30) as world:
+        for is_raw in (False, True):
+            asked = {"query": "lighthouses", "include_raw_content": is_raw}
+            results = ask(world.engine_url("tavily") + "/search", asked, authorization="Bearer k").json()["results"]
+            assert ["lighthouses" in str(row["raw_content"]) for row in results] == [is_raw, is_raw]
+        assert world.stats()["search"]["wait_s"] == pytest.approx(0.02 + 0.05)
+
+
 def test_a_page_that_only_another_links_to_waits_for_it() -> None:
     with World(PAGES, hosts=1, page_ms=20) as world:
         first = world.url("a.html")

@@ -66,9 +66,6 @@ TROUBLES: Mapping[str, Kind] = {
     ),
 }
 ONWARD = frozenset({"delay", "hold"})  # after these comes the right answer
-RENDERED = frozenset(
-    {"quota", "empty", "unresponsive", "challenge", "garbage"}
-)  # in an engine's own words, if it has some
 
 
 @dataclass(frozen=True, slots=True)
