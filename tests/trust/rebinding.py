@@ -68,8 +68,11 @@ _IN_ISOLATION = " && ".join(
     [
         "ip link set lo up",
         *_LO,
-        f"printf '{_RESOLV_CONF}' > $1",
-        "mount --bind $1 /etc/resolv.conf",
+        f"printf '{_RESOLV_CONF}' > $1/resolv.conf",
+        "mount --bind $1/resolv.conf /etc/resolv.conf",
+        # A resolver that is asked over a UNIX socket would answer from the network outside.
+        "printf 'hosts: files dns\\n' > $1/nsswitch.conf",
+        "{ [ ! -e /etc/nsswitch.conf ] || mount --bind $1/nsswitch.conf /etc/nsswitch.conf; }",
         "shift",
         'exec "$@"',
     ]
@@ -105,9 +108,9 @@ def rebind(n_fetches: int) -> dict[str, Any]:
 
     program = [sys.executable, "-m", "tests.trust.rebinding", str(n_fetches)]
     base = {"PATH": os.environ["PATH"] + ":/usr/sbin:/sbin", "PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{ROOT}"}
-    with tempfile.NamedTemporaryFile() as resolv_conf:
+    with tempfile.TemporaryDirectory() as folder:
         for rights in ((), ("--map-root-user",)):
-            isolated = ["unshare", *rights, "--net", "--mount", "sh", "-c", _IN_ISOLATION, "sh", resolv_conf.name]
+            isolated = ["unshare", *rights, "--net", "--mount", "sh", "-c", _IN_ISOLATION, "sh", folder]
             env = {**base, **UNWATCHED}  # its public addresses are its own
             with contextlib.suppress(FileNotFoundError):
                 if subprocess.run([*isolated, "true"], env=env, capture_output=True).returncode == 0:
