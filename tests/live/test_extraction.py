@@ -20,6 +20,7 @@ from firsthand.errors import ExtractionFailed
 from firsthand.live import extraction
 from firsthand.live.extraction import Extraction
 from firsthand.live.worker import PARSE_LIMITS, ParseLimits
+from firsthand.web.extract import drafts, facts, feed, nesting, pdf, tree
 
 ROOT = Path(__file__).parents[2]
 PAGE = b"<html><head><title>Tides</title></head><body><p>The tide table lists 31 ports.</p></body></html>"
@@ -232,9 +233,29 @@ class Trap:
         return os.mkdir, (self.path,)
 
 
+def test_the_reference_names_the_limits_that_are_in_force() -> None:
+    page = (ROOT / "docs/reference/what-can-be-read.md").read_text(encoding="utf-8")
+    rows = [line.strip("| ").split(" | ") for line in page.partition("## Limits")[2].splitlines() if line[:1] == "|"]
+    told = {row[0]: row[1] for row in rows[2:]}
+    depth = told.pop("nesting of HTML")
+    assert told == {
+        "computing time": f"{PARSE_LIMITS.cpu_s} s",
+        "time": f"{PARSE_LIMITS.wall_s:g} s",
+        "memory": f"{PARSE_LIMITS.memory_bytes >> 20} MiB beyond what a worker starts with",
+        "tags of an HTML page": f"{nesting.MAX_TAGS:,}",
+        "blocks": f"{drafts.MAX_BLOCKS:,}",
+        "nesting of XML / of JSON": f"{feed.MAX_DEPTH} / {tree.MAX_DEPTH}",
+        "digits of a number in JSON": f"{tree.MAX_DIGITS:,}",
+        "pages of a PDF": f"{pdf.MAX_PAGES:,}",
+        "links taken from a page": f"{facts.MAX_LINKS:,}",
+    }
+    assert f"deeper than {nesting.MAX_DEPTH}" in depth
+
+
 def test_the_limits_are_those_of_the_corpora() -> None:
     defaults = json.loads((ROOT / "tests/data/hostile-defaults.json").read_text(encoding="utf-8"))["extract"]
     assert (PARSE_LIMITS.cpu_s, PARSE_LIMITS.memory_bytes) == (defaults["cpu_s"], defaults["memory_mib"] << 20)
+    assert (defaults["links_max"], defaults["json_depth_max"]) == (facts.MAX_LINKS, tree.MAX_DEPTH)
 
 
 def test_an_error_crosses_from_a_worker_as_it_was() -> None:

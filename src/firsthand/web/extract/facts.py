@@ -12,7 +12,7 @@ from firsthand.web.extract.drafts import prose
 
 _LD_CHARS = 500_000  # guess: longer linked data is a product catalogue
 _LD_NODES = 2_000  # visited at most, so nesting cannot cost more than this
-_MAX_LINKS = 2_000  # links_max of the hostile corpora's defaults
+MAX_LINKS = 2_000  # links_max of the hostile corpora's defaults
 _DATE = re.compile(
     r"(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})(?:[T ](\d{2}:\d{2}(?::\d{2})?(?:\.\d{1,9})?)\s?(Z|[+-]\d{2}:?\d{2})?)?"
 )
@@ -93,7 +93,7 @@ class Facts:
             self._times.append((attributes["datetime"] or "")[:100])
 
     def add_link(self, href: str) -> None:
-        if href[:1] == "#" or href in self._seen_links or len(self._seen_links) >= _MAX_LINKS:
+        if href[:1] == "#" or href in self._seen_links or len(self._seen_links) >= MAX_LINKS:
             return
         self._seen_links.add(href)
         absolute = _absolute(self.base, href)
