@@ -27,6 +27,23 @@ def test_a_page_comes_with_a_tag_and_is_not_sent_again_to_who_has_it(world: Worl
     assert ask(url, if_none_match=first.headers["etag"]).text == "<p>The tide turns later."
 
 
+def test_a_page_without_a_tag_is_known_by_its_date_until_it_changes() -> None:
+    def reply(words: str) -> Reply:
+        return Reply(words.encode(), headers={"ETag": ""})
+
+    with World({"a.html": reply("<p>One.")}, hosts=1) as world:
+        url = world.url("a.html")
+        first = ask(url)
+        assert "etag" not in first.headers
+        date = first.headers["last-modified"]
+        assert ask(url, if_modified_since=date).status == 304
+        assert ask(url, if_modified_since=date, if_none_match='"other"').status == 200
+        assert ask(url, if_modified_since="some day").status == 200
+        world.put("a.html", reply("<p>Two."))
+        again = ask(url, if_modified_since=date)
+        assert (again.status, again.text) == (200, "<p>Two.") and again.headers["last-modified"] != date
+
+
 def test_a_head_brings_the_head_alone(world: World) -> None:
     head, got = ask(world.url("tides.html"), method="HEAD"), ask(world.url("tides.html"))
     assert (head.status, head.body) == (200, b"")
@@ -39,6 +56,8 @@ def test_a_connection_goes_on_after_a_head_a_304_and_a_404(world: World) -> None
     found = []
     for method, path, headers in [
         ("HEAD", "/site/tides.html", {}),
+        ("HEAD", "/robots.txt", {}),
+        ("HEAD", "/trouble/403", {}),
         ("GET", "/site/tides.html", {"if-none-match": tag}),
         ("GET", "/site/none.html", {}),
         ("GET", "/site/tides.html", {}),
@@ -48,7 +67,7 @@ def test_a_connection_goes_on_after_a_head_a_304_and_a_404(world: World) -> None
         response.read()
         found.append(response.status)
     connection.close()
-    assert found == [200, 304, 404, 200]
+    assert found == [200, 200, 403, 304, 404, 200]
 
 
 def test_a_page_is_on_every_host_and_below_the_root_too(world: World) -> None:

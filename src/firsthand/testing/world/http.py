@@ -22,7 +22,10 @@ REASONS = {
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """A whole response; ``content-length`` is added when it is sent."""
+    """A whole response; ``content-length`` is added when it is sent.
+
+    A page gets ``ETag`` and ``Last-Modified`` too, unless its headers have them; an empty value leaves one out.
+    """
 
     body: bytes = b""
     status: int = 200

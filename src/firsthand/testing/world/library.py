@@ -8,6 +8,7 @@ import sqlite3
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -60,6 +61,7 @@ STOPWORDS = frozenset(
 )
 MAX_FOUND_BYTES = 300_000  # a larger page of a folder is served and never found: it would win every search
 MIN_FOUND_CHARS = 200  # of a folder's page; shorter ones are frames and redirects
+BORN_AT = datetime(2026, 1, 1, tzinfo=UTC)
 MAX_QUERY_WORDS = 24
 MAX_SNIPPET_WORDS = 64  # FTS5's own limit
 _SKIPPED_TAGS = {"script", "style", "noscript", "template", "svg"}
@@ -131,6 +133,7 @@ class Library:
         """Raises: NotADirectoryError if *pages* is a path that holds no folder."""
         self._folder: Path | None = None
         self._given: dict[str, Reply] = {}
+        self._changes: dict[str, int] = {}
         self._lock = threading.Lock()
         self._db = sqlite3.connect(":memory:", check_same_thread=False)
         self._db.execute("CREATE VIRTUAL TABLE page USING fts5(path UNINDEXED, title, text, tokenize='porter')")
@@ -165,9 +168,15 @@ class Library:
             source = source.encode()
         guessed = mimetypes.guess_type(path)[0] or "text/html"
         reply = source if isinstance(source, Reply) else Reply(source, content_type=_typed(guessed))
+        if path in self._given:
+            self._changes[path] = self._changes.get(path, 0) + 1
         self._given[path] = reply
         if reply.status == 200 and "html" in reply.content_type:
             self._index(path, reply.body.decode("utf-8", "replace"), 0)
+
+    def modified_at(self, path: str) -> datetime:
+        """When a page changed, on the world's calendar: an hour later with each change, the same in every run."""
+        return BORN_AT + timedelta(hours=self._changes.get(path, 0))
 
     def _index(self, path: str, html: str, min_chars: int) -> None:
         title, text = read_html(html)

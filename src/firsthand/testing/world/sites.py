@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
+from email.utils import format_datetime, parsedate_to_datetime
 from urllib.parse import urlsplit
 
 from firsthand.testing.world import walls, wire
@@ -11,7 +13,6 @@ from firsthand.testing.world.http import Out, Reply, Request
 from firsthand.testing.world.journal import Open, Seen
 from firsthand.testing.world.trouble import Trouble, trouble
 
-LAST_MODIFIED = "Thu, 01 Jan 2026 00:00:00 GMT"
 PIECE_BYTES = 16384
 
 
@@ -60,14 +61,19 @@ class Sites:
         delayed_s = here.wait_s
         if reply is None:
             reply = Reply(b"<html><title>Not found</title>Not found</html>", 404)
-        tag = f'"{hashlib.sha256(reply.body).hexdigest()[:16]}"'
-        is_known = reply.status == 200 and request.headers.get("if-none-match") == tag
+        modified_at = self._core.library.modified_at(here.path)
+        stated = {
+            "ETag": f'"{hashlib.sha256(reply.body).hexdigest()[:16]}"',
+            "Last-Modified": format_datetime(modified_at, usegmt=True),
+            **reply.headers,
+        }
+        is_known = reply.status == 200 and _is_known(request, stated)
         sent = b"" if request.method == "HEAD" or is_known else reply.body
         kbps = self._core.settings.page_kbps
         transfer_s = len(sent) * 8 / kbps / 1000 if kbps and reply.status == 200 else 0.0
         await self._core.wait(here, delayed_s + latency_s)
         here.wait_s += transfer_s
-        headers = {"ETag": tag, "Last-Modified": LAST_MODIFIED, **reply.headers}
+        headers = {name: value for name, value in stated.items() if value}
         n_bytes = 0 if is_known else len(reply.body)
         out.start(304 if is_known else reply.status, reply.content_type, n_bytes, headers)
         for n in range(0, len(sent), PIECE_BYTES):
@@ -91,6 +97,19 @@ class Sites:
             out.send(Reply(self._core.settings.robots.encode(), content_type="text/plain; charset=utf-8"))
         else:
             out.send(Reply(b"Not found", 404, "text/plain"))
+
+
+def _is_known(request: Request, stated: Mapping[str, str]) -> bool:
+    """Whether the client has this page already: by its tag if it names one, else by its date. Source: RFC 9110, 13.2.2."""
+    tags, since = request.headers.get("if-none-match"), request.headers.get("if-modified-since")
+    if tags is not None:
+        return bool(stated["ETag"]) and stated["ETag"] in {tag.strip().removeprefix("W/") for tag in tags.split(",")}
+    try:
+        return bool(since and stated["Last-Modified"]) and (
+            parsedate_to_datetime(since or "") >= parsedate_to_datetime(stated["Last-Modified"])
+        )
+    except (ValueError, TypeError):  # a date that is none, or one without a zone
+        return False
 
 
 def _named(request: Request) -> Trouble:
