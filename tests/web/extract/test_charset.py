@@ -10,7 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from firsthand.web.extract import charset
 from firsthand.web.extract.charset import decode
+from tools import verify_bundle
 
 SENTENCES = {
     "ru": ("Вода замерзает при нуле градусов, а кипит при ста. Это знает каждый школьник в нашей стране.", ["windows-1251", "koi8-r", "iso-8859-5", "cp866", "x-mac-cyrillic"]),
@@ -159,6 +161,13 @@ def test_labels_outside_the_web_list_are_recorded_and_not_used(label: str) -> No
     decoded = decode(b"+ADw-script+AD4- \\u003cscript\\u003e \xe4", content_type=f"text/html; charset={label}")
     assert "<" not in decoded.text
     assert decoded.declared == label
+
+
+def test_every_encoding_that_may_be_recorded_is_one_that_the_independent_checker_reads() -> None:
+    for codec in charset._CODECS:
+        assert codecs.lookup(codec)._is_text_encoding
+        assert verify_bundle.CODECS.fullmatch(codec), codec
+    assert not any(verify_bundle.CODECS.fullmatch(name) for name in ("utf-7", "unicode_escape", "idna", "rot13"))
 
 
 @given(

@@ -220,3 +220,19 @@ def test_hostile_pages_are_read_in_bounded_time(source: str, n_blocks: int | Non
     text = page(source)
     assert n_blocks is None or len(text.blocks) == n_blocks
     assert time.process_time() - began < 10  # seconds; each takes below one, and minutes without its bound
+
+
+XHTML = """<?xml version="1.0" encoding="koi8-r"?>
+<!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.0 Strict//EN" "http://127.0.0.1:9/xhtml1-strict.dtd">
+<html xmlns="http://www.w3.org/1999/xhtml" xml:lang="ru"><head><title>T</title><script src="a.js"/></head>
+<body><div class="sidebar"/><a id="x"/><p>Вода &nbsp;a<br/>b</p><div hidden="hidden"/><p>seen</p></body></html>"""
+
+
+@pytest.mark.parametrize("content_type", [None, "application/xhtml+xml", "text/html", "application/octet-stream"])
+def test_elements_that_xhtml_closes_in_their_tag_hold_nothing(content_type: str | None) -> None:
+    text = extract(XHTML.encode("koi8-r"), url="https://a.example/", content_type=content_type)
+    assert [(block.main, text.body[block.span.start : block.span.end]) for block in text.blocks] == [
+        (True, "Вода a b"),
+        (True, "seen"),
+    ]
+    assert (text.media_type, text.charset, text.language) == ("application/xhtml+xml", "koi8-r", "ru")
