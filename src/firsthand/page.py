@@ -150,7 +150,7 @@ def _deep_link(citation: Citation) -> str:
     """The live page with a text fragment: a convenience that a browser may ignore; the kept page is the proof."""
     first_line = citation.quote.splitlines()[0] if citation.quote else ""
     words = re.split(r"[\t\n]", first_line)[0].split()[:8]  # one block, at a word's end
-    fragment = percent(" ".join(words), safe="").replace("-", "%2D")
+    fragment = percent(" ".join(words), safe="", errors="replace").replace("-", "%2D")
     return f"{citation.url.split('#')[0]}#:~:text={fragment}"
 
 
