@@ -29,9 +29,7 @@ MARKS = {**dict.fromkeys(map(ord, "`´‘’‚‛′‹›"), "'"), **dict.from
 MARKS.update(dict.fromkeys(map(ord, "‐‑‒–—―−"), "-"))
 META = re.compile(rb"<meta[^>]{0,500}?charset\s{0,20}=\s{0,20}[\"']?\s{0,20}([a-z0-9_:.-]{1,40})", re.IGNORECASE)
 # The only codecs used, because a page must not choose utf-7.
-CODECS = re.compile(
-    r"utf-?8|utf-16-?[lb]e|(?:cp|windows-|iso-?8859-)\d{1,4}|koi8-[ru]|mac-[cr]\w+|big5\w*|euc[-_]\w\w|shift_jis|iso2022_jp|gb\w{1,6}"
-)
+CODECS = re.compile(r"(?:utf-?8|utf-16|cp\d|windows|iso|koi8|mac|big5|euc|shift_jis|gb)[\w-]{0,12}")
 INLINE = re.compile("a|b|cite|code|em|font|i|img|kbd|mark|s|samp|small|span|strong|su[bp]|tt|u|var|wbr")
 
 
