@@ -206,9 +206,9 @@ class Fetcher:
 
         async def load(url: str, headers: Mapping[str, str]) -> HttpResponse:
             target = judge(url, self._policy_of(visit.allowance))
-            part = _Visit(visit.allowance, self._transport.limits.total_s, visit.patience_s, visit.known)
+            part = _Visit(visit.allowance, self._transport.limits.total_s, visit.patience_s, known=visit.known)
             for _ in range(MAX_REDIRECTS + 1):
-                admitted = await self._transport.gate.admit(target, self._policy_of(visit.allowance), visit.known)
+                admitted = await self._admit(target, part)
                 if use_robots:
                     await self._permitted(target, part)
                 async with self._pacer.turn(target.authority, at_once=True, patience_s=part.patience_s):
@@ -226,7 +226,7 @@ class Fetcher:
         if visit.allowance.ceiling is not None:
             visit.allowance.ceiling.check()  # before anybody waits for a turn that cannot be used
         # Before its robots file is asked for: a refused address is said to be that, not a site whose file cannot be had.
-        admitted = await self._transport.gate.admit(target, self._policy_of(visit.allowance), visit.known)
+        admitted = await self._admit(target, visit)
         delay_s = await self._permitted(target, visit) if use_robots else 0.0
         is_retry = False
         while True:
@@ -284,6 +284,8 @@ class Fetcher:
         shut = visit.allowance.shut.get(target.origin)
         if shut is not None:
             raise reply.failed(shut.code, shut.message)
+        if visit.robots_left_s <= 0:
+            raise reply.failed("timeout", "The robots files of the sites that this address leads to took too long.")
         try:
             return await self._robots.permit(target, self._get_robots(visit), self._policy_of(visit.allowance))
         except FetchFailed as error:
@@ -293,17 +295,29 @@ class Fetcher:
 
     def _get_robots(self, visit: _Visit) -> Callable[[Target], Awaitable[HttpResponse]]:
         """Brings robots files, in a time of their own: a slow one does not eat the page's."""
-        own = _Visit(visit.allowance, ROBOTS_TOTAL_S, visit.patience_s, visit.known)
+        own = _Visit(visit.allowance, ROBOTS_TOTAL_S, visit.patience_s, known=visit.known)
 
         async def get(target: Target) -> HttpResponse:
-            admitted = await self._transport.gate.admit(target, self._policy_of(visit.allowance), own.known)
-            async with self._pacer.turn(target.authority, at_once=True, patience_s=own.patience_s):
-                response = await self._exchange(admitted, own, _ROBOTS, {})
+            before_s = own.left_s
+            try:
+                admitted = await self._admit(target, own)
+                async with self._pacer.turn(target.authority, at_once=True, patience_s=own.patience_s):
+                    response = await self._exchange(admitted, own, _ROBOTS, {})
+            finally:
+                visit.robots_left_s -= before_s - own.left_s
             if response.status == 429:
                 self._hold_off(target.authority, self._said_wait_s(response))
             return response
 
         return get
+
+    async def _admit(self, target: Target, visit: _Visit) -> Admitted:
+        """*target* through the gate; a slow look-up counts as time on the network."""
+        began = self._clock()
+        try:
+            return await self._transport.gate.admit(target, self._policy_of(visit.allowance), visit.known)
+        finally:
+            visit.left_s -= self._clock() - began
 
     async def _exchange(
         self, admitted: Admitted, visit: _Visit, reading: Reading, headers: Mapping[str, str]
@@ -337,6 +351,7 @@ class _Visit:
     allowance: Allowance
     left_s: float  # time on the network that is left
     patience_s: float  # time to wait because a host asks for it that is left
+    robots_left_s: float = ROBOTS_TOTAL_S  # for the robots files of all its hops; one begun in time is waited for
     known: dict[str, tuple[str, ...]] = field(default_factory=dict)
     hops: list[str] = field(default_factory=list)
     last_host: str = ""
