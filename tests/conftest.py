@@ -19,7 +19,6 @@ from firsthand import migrations
 from firsthand.db import Database, open_database
 
 SKIPS_POSTGRESQL = bool(os.environ.get("FIRSTHAND_TEST_SKIP_POSTGRESQL"))
-PROXIES = ("http_proxy", "https_proxy", "ftp_proxy", "all_proxy", "no_proxy")
 
 # Waits until its input ends, which happens however pytest ends, then stops the server at once and removes its folder.
 UNDERTAKER = """
@@ -37,9 +36,9 @@ shutil.rmtree(folder, ignore_errors=True)
 
 @pytest.fixture(autouse=True)
 def clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """No setting, no proxy, and no data folder of the person who runs the tests."""
+    """No setting, no proxy, no password file, and no data folder of the person who runs the tests."""
     for name in list(os.environ):
-        if name.startswith("FIRSTHAND_") or name.lower() in PROXIES:
+        if name.startswith("FIRSTHAND_") or name.lower().endswith("_proxy") or name == "NETRC":
             monkeypatch.delenv(name)
     monkeypatch.setenv("FIRSTHAND_HOME", str(tmp_path / "firsthand-home"))
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "xdg-data"))
