@@ -215,7 +215,8 @@ class Client:
         length = head.get("content-length", "")
         if cut is None and length.isdigit() and int(length[:20]) > limit:
             raise failed("too_large", f"The body is larger than {limit} bytes.")
-        decoder = Decoder(head.get("content-encoding", "").split(","), self.limits)
+        codings = head.get("content-encoding")
+        decoder = Decoder(codings.split(",") if codings else (), self.limits)
         n_read = 0
         while piece := await incoming.piece():
             n_read += len(piece)

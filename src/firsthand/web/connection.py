@@ -193,20 +193,20 @@ class Incoming:
         )
 
     async def head(self) -> RawResponseMessage:
-        """The head of the response; interim ones are passed over.
+        """The head of the response; interim ones are passed over. Its first byte is the step that the caller began.
 
         Raises: Silence; FetchFailed and what the parser raises if it is none.
         """
-        self._deadline.step(self._limits.first_byte_s)
         n_received = 0
         while True:
+            if n_received:
+                self._deadline.step(self._limits.between_reads_s)
             data = await self._wire.receive()
             if not data and n_received:
                 raise failed("connection_lost", "The connection was lost before the answer was complete.")
             if not data:
                 raise Silence
             n_received += len(data)
-            self._deadline.step(self._limits.between_reads_s)
             messages, _, _ = self._parser.feed_data(self._framing.feed(data))
             for message, content in messages:
                 if not 100 <= message.code <= 199 or message.code == 101:
@@ -226,8 +226,8 @@ class Incoming:
         return found
 
     async def _more(self, content: StreamReader) -> None:
-        data = await self._wire.receive()
         self._deadline.step(self._limits.between_reads_s)
+        data = await self._wire.receive()
         if data:
             self._parser.feed_data(self._framing.feed(data))
         else:
