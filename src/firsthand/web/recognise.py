@@ -4,8 +4,8 @@ A false wall loses a good page, so the rules are cautious: a page with a body of
 loads and whatever it says. Below that, a wall needs a mark that only walls carry (``web.signs``), or two signs that
 agree: what it says *and* how it is built. Kinds are tried from the surest to the weakest.
 
-Pure: bytes, status, headers and addresses in, a ``Wall`` or None out. Cost: see ``web.skim``; a page with 2,500
-characters of running text is let through before it is looked at in detail.
+Pure: bytes, status, headers and addresses in, a ``Wall`` or None out. Cost: see ``web.skim``; a page with 400
+words of running text is let through before it is looked at in detail.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from firsthand.web import signs
 from firsthand.web.skim import LOOKED_AT_BYTES, Skim, has_much_text, skim, source_of, title_of
 from firsthand.web.sniff import media_type_of
 
-BODY_CHARS = 2_500  # of text in long runs: some 400 words; the longest wall seen (Anubis) has 900, teasers up to 1,500
+BODY_WORDS = 400  # in sentences and headlines: the longest wall seen (Anubis) has 170 in all, teasers up to 300
 BOT_LINK_WORDS_MAX = 50  # a challenge leads nowhere: a few words of terms and help
 BOT_WORDS_MAX = 200  # Cloudflare's block page has 150 with its explanations
 PHRASE_WORDS_MAX = 60  # guess: a wall that a site words by itself is short
@@ -83,7 +83,7 @@ def recognise(response: HttpResponse, *, asked: str = "") -> Wall | None:
     if not is_refusal and not _may_be_html(response.body, content_type):
         return None
     source = source_of(response.body, content_type)
-    if has_much_text(source, BODY_CHARS) and not _is_missing_title(title_of(source)):
+    if has_much_text(source, BODY_WORDS) and not _is_missing_title(title_of(source)):
         return None
     seen = skim(source)
     if seen.is_full or len(response.body) > LOOKED_AT_BYTES:
@@ -153,6 +153,8 @@ class _Judged:
             return _bot_wall(by, self.status)
         if self.status == 401:
             return None
+        if self.seen.n_scripts and not self.seen.blocks and not self.seen.controls:
+            return _bot_wall("", self.status)  # a refusal that is nothing but a script
         if self._accepts() and self._has_consent_words():
             return _wall("cookie_wall")
         if self.status == 403 and self._has_gate():

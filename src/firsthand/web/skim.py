@@ -17,6 +17,7 @@ from firsthand.web.extract import charset
 
 LOOKED_AT_BYTES = 2_097_152  # a shell may carry a megabyte of data in its script; a wall never holds more
 TAGS_MAX = 5_000  # a page with more tags than this says something, whatever it says
+WORD_CHARS_MAX = 40  # a line without a space that is longer is no word of any language
 BLOCK_CHARS_MAX = 20_000  # of one paragraph: more than WORDS_MAX in any language
 WORDS_MAX = 300  # no wall has more words of its own; nothing is looked at beyond
 LONG_RUN = re.compile(
@@ -121,14 +122,17 @@ def source_of(body: bytes, content_type: str | None = None) -> str:
     return charset.decode(body, content_type=content_type).text.lower()
 
 
-def has_much_text(source: str, n_chars: int) -> bool:
-    """Whether the long runs of text outside of scripts hold at least *n_chars*: true for most pages, and quickly told."""
+def has_much_text(source: str, most_words: int) -> bool:
+    """Whether the long runs of text outside of scripts hold *most_words*: true for most pages, and quickly told.
+
+    Words, not characters: challenges carry kilobytes of puzzle in elements that are not shown.
+    """
     at = n_found = 0
     for _ in range(TAGS_MAX):
         unread = _UNSEEN.search(source, at)
         for run in LONG_RUN.finditer(source, at, unread.start() if unread else len(source)):
-            n_found += run.end() - run.start()
-            if n_found >= n_chars:
+            n_found += n_words(run[0])
+            if n_found >= most_words:
                 return True
         if unread is None:
             return False
@@ -259,7 +263,8 @@ class _Skimmer:
             text = _folded(html.unescape("".join(self._line)[:BLOCK_CHARS_MAX]))
             self._line = []
             if text:
-                count = n_words(text)
+                is_puzzle = len(text) > WORD_CHARS_MAX and " " not in text and text.isascii()
+                count = 0 if is_puzzle else n_words(text)
                 self._seen.n_words += count
                 self._seen.blocks.append(Block(text, count, bool(self._box)))
 
