@@ -52,6 +52,13 @@ def test_a_key_is_masked_wherever_settings_are_shown(tmp_path: Path) -> None:
     assert KEY not in repr(settings) + str(settings)
 
 
+def test_the_password_of_an_address_is_masked(tmp_path: Path) -> None:
+    url = f"postgresql://me:{KEY}@db.example:5432/firsthand"
+    shown = describe(load_settings({"FIRSTHAND_HOME": str(tmp_path), "FIRSTHAND_DATABASE_URL": url}))
+    assert KEY not in str(shown)
+    assert ("database_url", f"postgresql://me:{MASK}@db.example:5432/firsthand") in [row[:2] for row in shown]
+
+
 @pytest.mark.parametrize("key", [f"{KEY} x", f"{KEY}\r\nX-Other: 1", f"{KEY}é", f"{KEY}\x00"])
 def test_a_key_that_cannot_stand_in_a_header_is_refused_without_repeating_it(tmp_path: Path, key: str) -> None:
     with pytest.raises(InvalidInput, match="exa_api_key") as caught:

@@ -6,6 +6,7 @@ Order of precedence: ``FIRSTHAND_*`` variables, then ``$FIRSTHAND_HOME/firsthand
 from __future__ import annotations
 
 import os
+import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
@@ -16,6 +17,7 @@ from firsthand.errors import InvalidInput
 
 CONFIG_FILE = "firsthand.toml"
 MASK = "********"  # what is shown of a secret
+_PASSWORD = re.compile(r"(://[^:/?#@\s]{0,200}):[^@/?#\s]{0,500}@")  # of an address, such as the database's
 T = TypeVar("T")
 N = TypeVar("N", int, float)
 
@@ -128,7 +130,7 @@ def describe(settings: Settings) -> list[tuple[str, str, str]]:
         if f.name != "home":
             held = getattr(settings, f.name)
             value = "" if held is None else str(held)
-            shown = MASK if value and f.metadata["is_secret"] else value
+            shown = MASK if value and f.metadata["is_secret"] else _PASSWORD.sub(rf"\1:{MASK}@", value)
             rows.append((f.name, shown, f.metadata["help"]))
     return rows
 
