@@ -211,7 +211,7 @@ class Fetcher:
                 admitted = await self._admit(target, part)
                 if use_robots:
                     await self._permitted(target, part)
-                async with self._pacer.turn(target.authority, at_once=True, patience_s=part.patience_s):
+                async with self._pacer.turn(self._line(target, part), at_once=True, patience_s=part.patience_s):
                     response = await self._exchange(admitted, part, _PART, headers)
                 if response.status not in reply.REDIRECTS:
                     return response
@@ -222,7 +222,7 @@ class Fetcher:
 
     async def _ask(self, target: Target, visit: _Visit, use_robots: bool, asked: Mapping[str, str]) -> HttpResponse:
         """The response of one hop, after the retry that it is worth."""
-        host = target.authority
+        host = self._line(target, visit)
         if visit.allowance.ceiling is not None:
             visit.allowance.ceiling.check()  # before anybody waits for a turn that cannot be used
         # Before its robots file is asked for: a refused address is said to be that, not a site whose file cannot be had.
@@ -301,12 +301,12 @@ class Fetcher:
             before_s = own.left_s
             try:
                 admitted = await self._admit(target, own)
-                async with self._pacer.turn(target.authority, at_once=True, patience_s=own.patience_s):
+                async with self._pacer.turn(self._line(target, own), at_once=True, patience_s=own.patience_s):
                     response = await self._exchange(admitted, own, _ROBOTS, {})
             finally:
                 visit.robots_left_s -= before_s - own.left_s
             if response.status == 429:
-                self._hold_off(target.authority, self._said_wait_s(response))
+                self._hold_off(self._line(target, own), self._said_wait_s(response))
             return response
 
         return get
@@ -333,6 +333,13 @@ class Fetcher:
             return await self._transport.exchange(admitted, request, total_s=visit.left_s, reading=reading)
         finally:
             visit.left_s -= self._clock() - began
+
+    def _line(self, target: Target, visit: _Visit) -> str:
+        """Whose turns *target* waits for: its host's, whatever scheme and port, so that nobody can be asked four times as
+        often by links to four ports. A pair that the operator named, such as a port of this machine, is one of its own.
+        """
+        is_named = (target.host, target.port) in self._policy_of(visit.allowance).allow_private
+        return target.authority if is_named else target.host
 
     def _policy_of(self, allowance: Allowance | None) -> Policy:
         return self._policy if allowance is None or allowance.policy is None else allowance.policy
