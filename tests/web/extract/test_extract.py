@@ -175,12 +175,17 @@ def test_any_tags_give_a_text_with_sound_spans_or_a_typed_failure(tags: list[str
 
 @settings(max_examples=300, deadline=None)
 @given(
+    st.sampled_from(
+        [b"", b"<?xml version='1.0'?>", b"<rss>", b"<feed xmlns='a'>", b"{", b"[", b"---\n", b"\xff\xfe", b"\x1b$B"]
+    ),
     st.binary(max_size=400),
-    st.sampled_from([None, "text/html", "text/plain", "application/json", "text/markdown", "a/b"]),
+    st.sampled_from([None, "text/html", "text/plain", "application/json", "text/markdown", "application/xml", "a/b"]),
 )
-def test_any_bytes_give_a_text_with_sound_spans_or_a_typed_failure(payload: bytes, content_type: str | None) -> None:
+def test_any_bytes_give_a_text_with_sound_spans_or_a_typed_failure(
+    start: bytes, payload: bytes, content_type: str | None
+) -> None:
     try:
-        text = extract(payload, url=URL, content_type=content_type)
+        text = extract(start + payload, url=URL, content_type=content_type)
     except ExtractionFailed:
         return
     check_spans(text)
