@@ -114,6 +114,22 @@ async def test_a_paid_provider_is_asked_through_the_ledger_and_its_price_is_said
     assert "ledger" not in found
 
 
+async def test_a_provider_that_rests_says_for_how_long_and_is_not_asked(
+    sqlite_database: Database, tmp_path: Path, searching: Web
+) -> None:
+    settings = Settings(home=tmp_path, searxng_url=searching.searxng.url("/"), host_interval_s=0.0)
+    searching.searxng.replies["/search"] = Reply(b"busy", 429, {"retry-after": "90"})
+    reach, extraction = Reach(settings), Extraction(1)
+    try:
+        found = [await examine(settings, sqlite_database, reach, reach.acts(extraction), ("searxng",)) for _ in "12"]
+    finally:
+        await reach.aclose()
+        extraction.close()
+    first, second = (next(check for check in each if check.name == "search searxng") for each in found)
+    assert "slow down" in first.detail and searching.searxng.count("/search") == 1
+    assert re.search(r"left alone for another (90|[78]\d) s.*To mend: wait; it is asked again by itself", second.detail)
+
+
 async def test_paid_calls_in_doubt_are_listed(sqlite_database: Database, tmp_path: Path, searching: Web) -> None:
     searching.one.replies["/res/v1/web/search"] = Reply(b"oops", 500)
     given = {"brave_url": searching.one.url(""), "brave_api_key": "canary"}
