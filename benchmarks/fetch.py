@@ -41,7 +41,7 @@ ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "benchmarks" / "results" / "fetch.jsonl"
 CLIENTS = ("firsthand", "aiohttp", "aiohttp_closing")
 GOAL = 1.5  # Firsthand's CPU a request over bare aiohttp's
-WARM_UP_PAGES = 64
+WARM_UP_PAGES = 256  # until caches are filled and the interpreter has specialised what runs often
 START_S = 10.0
 WORDS = (
     "lock page table index join cursor commit journal view trigger query planner memory cache file row key order limit"

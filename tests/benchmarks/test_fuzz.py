@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.fuzz import HEADER, Tally, Trial, failure, mutations, run_worker, shrink, summary
+from benchmarks.fuzz import HEADER, Tally, Trial, failure, mutations, resume, run_worker, shrink, summary
 from benchmarks.fuzz_targets import BY_NAME, TARGETS, Broken, Target
 
 ROOT = Path(__file__).parents[2]
@@ -90,3 +90,13 @@ def test_short_form_prints_one_object_and_keeps_it(tmp_path: Path) -> None:
     figures = json.loads(ran.stdout)
     assert figures == json.loads(out.read_text(encoding="utf-8"))
     assert figures["executions"] >= 680 and figures["failures"] == 0  # the gate's share of 2,000
+
+
+def test_resumed_run_adds_to_the_earlier_figures_and_tells_what_was_mended(tmp_path: Path) -> None:
+    out, failures = tmp_path / "fuzz.json", tmp_path / "failures.jsonl"
+    earlier = {"gate": Tally(executions=10, seconds=3.0, failures=[{"kind": "old"}])}
+    out.write_text(json.dumps(summary(earlier, 7200.0)), encoding="utf-8")
+    failures.write_text(json.dumps({"target": "gate", "kind": "old", "input": b"x".hex()}) + "\n", encoding="utf-8")
+    tallies = {"gate": Tally()}
+    assert resume(tallies, out, failures) == 7200.0
+    assert (tallies["gate"].executions, tallies["gate"].failures, tallies["gate"].mended) == (10, [], ["old"])

@@ -9,6 +9,7 @@ is never more of it here than one piece.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import socket
 import ssl
 from typing import TYPE_CHECKING, Any, Protocol
@@ -138,7 +139,8 @@ class _Plain:
         return await self._loop.sock_recv(self._socket, PIECE_BYTES)
 
     def hang_up(self) -> None:
-        self._socket.shutdown(socket.SHUT_RDWR)
+        with contextlib.suppress(OSError):  # a server that broke it off was faster
+            self._socket.shutdown(socket.SHUT_RDWR)
 
     def close(self) -> None:
         self._socket.close()
