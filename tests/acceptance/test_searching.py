@@ -319,6 +319,36 @@ def test_a_hint_is_left_out_of_the_question_and_said_in_the_engines_own_way(
     assert (answer["status"] == "answered") is (hint != "@nobody")  # which is a name, and on no page
 
 
+@pytest.mark.parametrize(
+    ("engine", "hint", "asked"),
+    [
+        ("brave", "@github", {"q": f"{QUESTION} site:github.com"}),
+        ("brave", "@news", {"q": QUESTION, "freshness": "pm"}),
+        ("mediawiki", "@github", {"srsearch": f"{QUESTION} github"}),
+        ("mediawiki", "@news", {"srsearch": f"{QUESTION} news"}),
+        ("tavily", "@news", {"query": QUESTION, "topic": "news"}),
+        ("exa", "@reddit", {"query": QUESTION, "includeDomains": ["reddit.com"]}),
+        ("linkup", "@x", {"q": QUESTION, "includeDomains": ["x.com"]}),
+    ],
+)
+def test_an_engine_is_told_what_it_can_be_told(
+    engine: str, hint: str, asked: dict[str, object], home: Path, services: Services
+) -> None:
+    got: list[dict[str, object]] = []
+
+    def remember(said: str) -> Reply:
+        value = json.loads(said) if said.startswith("{") else {k: v[0] for k, v in parse_qs(said).items()}
+        got.append({name: value[name] for name in asked})
+        return Reply(b"busy", 503)
+
+    for path in (BRAVE, "/w/api.php", "/search", "/v1/search"):
+        services.searxng.replies[path] = remember
+    keys = {f"{name}_api_key": KEY for name in ("brave", "tavily", "exa", "linkup")}
+    urls = {f"{name}_url": services.searxng.url("") for name in ("brave", "tavily", "exa", "linkup")}
+    ask(home, engine, {**services.settings, **keys, **urls}, f"{hint} {QUESTION}")
+    assert got == [asked]
+
+
 def test_two_hints_are_two_queries(home: Path, services: Services) -> None:
     ask(home, "searxng", services.settings, f"@github @reddit {QUESTION}")
     assert services.said_to("searxng") == [f"{QUESTION} site:github.com", f"{QUESTION} site:reddit.com"]
