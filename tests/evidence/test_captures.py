@@ -56,6 +56,17 @@ def test_an_address_that_was_redirected_has_a_capture_for_whoever_asks_there(dat
     assert found is not None and (found.capture_id, found.url) == (kept.capture_id, URL)
 
 
+def test_of_what_answered_and_what_was_asked_the_later_one_counts(database: Database) -> None:
+    other = "https://example.org/other"
+    database.write_now(store.keep_page, page(b"here"))
+    led = database.write_now(store.keep_page, page(b"there", other, asked=URL))
+    found = newest(database, URL, URL)
+    assert found is not None and (found.capture_id, found.url) == (led.capture_id, other)
+    again = database.write_now(store.keep_page, page(b"here again", asked="https://example.org/third"))
+    found = newest(database, URL, URL)
+    assert found is not None and (found.capture_id, found.url) == (again.capture_id, URL)
+
+
 def test_the_only_text_of_an_extractor_is_found_and_two_of_one_payload_are_not_chosen_from(database: Database) -> None:
     def keep(connection: Connection) -> tuple[str, int]:
         snapshot = store.keep_page(connection, page()).snapshot

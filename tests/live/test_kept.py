@@ -9,7 +9,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -26,6 +26,7 @@ from firsthand.live.kept import KeptPages
 from firsthand.live.reach import Reach
 from firsthand.ports import Fetched
 from firsthand.settings import Settings
+from firsthand.values import Page
 from tests.web.raw_server import Served, raw_server, response
 
 QUESTION = "Where do herons build their nests?"
@@ -254,9 +255,8 @@ async def test_a_page_stands_in_while_it_is_younger_than_it_may_be(
         first = await fetch(sqlite_database, reach.acts(extraction, kept=kept), lake.url("/herons"))
         lake.asked()
         later = KeptPages(sqlite_database, now=lambda: datetime.now(UTC) + timedelta(seconds=age_s))
-        again = await fetch(
-            sqlite_database, reach.acts(extraction, kept=later, max_age_s=max_age_s), lake.url("/herons")
-        )
+        acts = reach.acts(extraction, kept=later, max_age_s=max_age_s)
+        again = await fetch(sqlite_database, acts, lake.url("/herons#a-part-of-it"))
         assert lake.asked() == ([] if status is None else [("/herons", status)])
     assert (again.text_id, again.title, again.is_kept) == (first.text_id, "Birds", status is None)
 
@@ -278,6 +278,17 @@ async def test_a_page_of_another_origin_stands_in_for_nobody_who_may_not_ask_the
         await fetch(sqlite_database, reach.acts(extraction, kept=kept), lake.url("/herons"))
         closed = reach.acts(extraction, ["https://example.org/"], kept=kept, max_age_s=DAY_S)
         assert (await fetch(sqlite_database, closed, lake.url("/herons"))).outcome == "blocked_by_policy"
+        # Nor does one that an allowed origin once led to.
+        start = "https://example.org/start"
+        led = replace(await _kept_page(kept, lake.url("/herons")), requested_url=start, redirects=(start,))
+        await kept.keep_revisit(led)
+        assert (await fetch(sqlite_database, closed, start)).outcome == "blocked_by_policy"
+
+
+async def _kept_page(kept: KeptPages, url: str) -> Page:
+    page = await kept.last(url)
+    assert page is not None
+    return page
 
 
 async def test_a_file_that_is_named_by_an_address_does_not_stand_in_for_it(
@@ -408,8 +419,10 @@ async def test_adding_a_site_again_asks_what_changed_and_keeps_only_that(sqlite_
         other = await add()
         n_kept = await app._database.read(n_snapshots)
         held = await app.recall("oaks", ["birds"], limit=5, cursor=None)
+        statuses = [row[1] for row in await app._database.read(captures)]
     library = {"library": "birds", "pages": 4, "failed": []}
     assert first == {**library, "kept": 4, "unchanged": 0}
     assert same == {**library, "kept": 0, "unchanged": 4}
     assert other == {**library, "kept": 1, "changed": 1, "unchanged": 3}
+    assert statuses[:8] == [200] * 4 + [304] * 4 and sorted(statuses[8:]) == [200] + [304] * 3
     assert n_kept == 5 and [item.url for item in held.items] == [lake.url("/2")]

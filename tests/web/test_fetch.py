@@ -289,7 +289,7 @@ async def test_slow_robots_file_does_not_eat_the_time_of_the_page() -> None:
 
     async def answer(head: bytes, writer: asyncio.StreamWriter) -> None:
         nonlocal now
-        now += 9.0 if head.startswith(b"GET /robots.txt ") else 25.0
+        now += 31.0 if head.startswith(b"GET /robots.txt ") else 25.0
         writer.write(response(b"", 404) if b"robots" in head else response())
 
     async with raw_server(answer) as served:
@@ -405,7 +405,8 @@ async def test_page_that_is_kept_is_asked_for_by_its_validators_and_comes_back_w
 
 async def test_page_that_changed_comes_whole_and_an_unasked_304_is_no_page() -> None:
     async def kept(url: str) -> Page | None:
-        return Page(url, url, 200, {"etag": '"v0"'}, b"<p>old</p>", datetime.now(UTC)) if url.endswith("/a") else None
+        headers = {"etag": '"v0"'} if url.endswith("/a") else {}
+        return Page(url, url, 200, headers, b"<p>old</p>", datetime.now(UTC))
 
     run = Allowance(kept=kept)
     async with raw_server(conditional(ETAG, DATE, GOOD_PAGE)) as served, fetching(served) as fetcher:
