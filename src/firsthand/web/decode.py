@@ -14,6 +14,7 @@ from typing import Any, Protocol
 
 from firsthand.errors import FetchFailed
 from firsthand.web.limits import LIMITS, Limits
+from firsthand.web.reply import failed
 
 PIECE_BYTES = 65_536
 _ZSTD_WINDOW_LOG_MAX = 23  # 8 MiB: the most that RFC 9659 lets a server ask for
@@ -45,6 +46,10 @@ class Decoder:
     def feed(self, data: bytes) -> None:
         """Take the next bytes off the wire."""
         self._is_fed = self._is_fed or bool(data)
+        if not self._layers:
+            self._count(0, data)
+            self._pieces.append(data)
+            return
         try:
             for piece in self._run(0, data):
                 self._pieces.append(piece)
@@ -75,7 +80,7 @@ class Decoder:
     def _count(self, depth: int, piece: bytes) -> None:
         self._made[depth] += len(piece)
         if self._made[depth] > self._limit:
-            raise FetchFailed("too_large", "too_large", f"The body is larger than {self._limit} bytes once decoded.")
+            raise failed("too_large", f"The body is larger than {self._limit} bytes once decoded.")
 
 
 def accepted_codings() -> str:
@@ -258,4 +263,4 @@ def _zstd() -> Any:
 
 
 def _broken(message: str) -> FetchFailed:
-    return FetchFailed("failed", "decode_error", message)
+    return failed("decode_error", message)

@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from firsthand.errors import FetchFailed
 from firsthand.web.address import Policy, Target, judge_answer
 from firsthand.web.limits import LIMITS, Limits
+from firsthand.web.reply import failed
 
 HOSTS_FILE = Path(r"C:\Windows\System32\drivers\etc\hosts" if sys.platform == "win32" else "/etc/hosts")
 
@@ -66,11 +66,11 @@ class Gate:
             async with asyncio.timeout(self._limits.connect_s):
                 answers = tuple(await self._lookup(host))
         except TimeoutError as error:
-            raise FetchFailed("timeout", "timeout", "The name look-up took too long.", retryable=True) from error
+            raise failed("timeout", "The name look-up took too long.") from error
         except OSError as error:
-            raise FetchFailed("failed", "dns", f"The name {host} could not be looked up.", retryable=True) from error
+            raise failed("dns", f"The name {host} could not be looked up.", retryable=True) from error
         if not answers:
-            raise FetchFailed("failed", "dns", f"There is no host named {host}.")
+            raise failed("dns", f"There is no host named {host}.")
         return answers
 
 

@@ -54,18 +54,32 @@ OUTCOME_OF_STATUS: Mapping[int, Outcome] = {
     451: "refused",
     999: "refused",  # what one large network answers to programs
 }
+_PASSING = frozenset({"rate_limited", "timeout", "connection_lost", "connect_failed", "robots_unreachable"})
 RETRIED = frozenset({429, 502, 503, 504})
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 WHOLE = frozenset({200, 201, 203})  # a 206 that nobody asked for is a part, a 202 a promise
 
 
-def failed(code: str, message: str, *, status: int | None = None, retry_after_s: float | None = None) -> FetchFailed:
-    """The error for *code*, with its outcome from the table and, for statuses, from the status."""
+def failed(
+    code: str,
+    message: str,
+    *,
+    status: int | None = None,
+    retry_after_s: float | None = None,
+    retryable: bool = False,
+) -> FetchFailed:
+    """The error for *code*, with its outcome from the table and, for statuses, from the status.
+
+    *retryable* is for what only the caller can tell; some codes and statuses are it anyway.
+    """
     outcome = OUTCOME_OF_CODE[code]
     if code == "http_status" and status is not None:
         outcome = OUTCOME_OF_STATUS.get(status, outcome)
-    retryable = code in ("rate_limited", "timeout", "connection_lost", "connect_failed", "robots_unreachable")
-    retryable = retryable or (status is not None and status >= 500 and status != 501 and code == "http_status")
+    retryable = (
+        retryable
+        or code in _PASSING
+        or (status is not None and status >= 500 and status != 501 and code == "http_status")
+    )
     return FetchFailed(outcome, code, message, retryable=retryable, retry_after_s=retry_after_s, status=status)
 
 
