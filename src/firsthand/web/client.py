@@ -21,7 +21,7 @@ from firsthand import __version__
 from firsthand.errors import FetchFailed, InvalidInput
 from firsthand.values import HttpRequest, HttpResponse
 from firsthand.web.address import Policy, Target, judge
-from firsthand.web.connection import Deadline, Incoming, Silence, Wire, dial
+from firsthand.web.connection import Deadline, Incoming, Silence, Wire, dial, parser_error
 from firsthand.web.decode import Decoder, accepted_codings
 from firsthand.web.gate import Admitted, Gate
 from firsthand.web.limits import LIMITS, Limits
@@ -118,8 +118,6 @@ class Client:
         self, admitted: Admitted, request: HttpRequest, total_s: float | None, reading: Reading, n_tries: int
     ) -> HttpResponse:
         """One exchange within its time, whatever goes wrong as one of our errors."""
-        from aiohttp.http import HttpProcessingError
-
         try:
             async with Deadline(self.limits.total_s if total_s is None else total_s) as deadline:
                 for _ in range(n_tries - 1):
@@ -130,7 +128,7 @@ class Client:
             raise failed("timeout", "The server took too long.") from error
         except ssl.SSLError as error:
             raise failed("tls_error", "The secure connection to the server broke.") from error
-        except HttpProcessingError as error:
+        except parser_error() as error:
             raise _broken_rule(error) from error
         except (Silence, OSError) as error:
             raise failed("connection_lost", "The connection was lost before the answer was complete.") from error
@@ -199,11 +197,9 @@ class Client:
 
     async def _body_of(self, status: int, incoming: Incoming, head: Mapping[str, str], cut: int | None) -> bytes:
         """The body; nothing of a broken one whose status is a refusal: that stands, whatever the server says with it."""
-        from aiohttp.http import HttpProcessingError
-
         try:
             return await self._read_body(incoming, head, cut)
-        except (FetchFailed, HttpProcessingError, OSError):
+        except (FetchFailed, parser_error(), OSError):
             if status < 400:
                 raise
             return b""
@@ -235,16 +231,21 @@ def _read_head(raw: Any, limits: Limits) -> dict[str, str]:
 
     Raises: FetchFailed if the head is too large, or says one thing twice.
     """
-    if len(raw) > limits.n_headers or sum(len(name) + len(value) + 4 for name, value in raw) > limits.head_bytes:
-        raise failed("bad_response", "The server's answer has too large a head.")
     head: dict[str, str] = {}
+    n_bytes = 0
     for raw_name, raw_value in raw:
+        n_bytes += len(raw_name) + len(raw_value) + 4
         name = _name(raw_name)
         value = _decoded(raw_value)
-        if name in head and name in _SINGLE and head[name] != value:
+        if name not in head:
+            head[name] = value
+        elif name not in _SINGLE:
+            head[name] += f", {value}"
+        elif head[name] != value:
             code = {"location": "bad_redirect", "content-type": "unsupported_type"}.get(name, "bad_response")
             raise failed(code, f"The server's answer has two different {name} headers.")
-        head[name] = value if name not in head or name in _SINGLE else f"{head[name]}, {value}"
+    if len(raw) > limits.n_headers or n_bytes > limits.head_bytes:
+        raise failed("bad_response", "The server's answer has too large a head.")
     return head
 
 

@@ -12,6 +12,7 @@ import asyncio
 import contextlib
 import socket
 import ssl
+from functools import cache
 from typing import TYPE_CHECKING, Any, Protocol
 
 from firsthand.errors import AddressRefused
@@ -175,16 +176,14 @@ class Incoming:
     """The one response of a wire, read as it comes. Framing looks at the bytes before the parser does."""
 
     def __init__(self, wire: Wire, deadline: Deadline, limits: Limits) -> None:
-        from aiohttp.http import HttpResponseParser
-
         self._wire = wire
         self._deadline = deadline
         self._limits = limits
         self._framing = Framing(limits)
         self._content: StreamReader | None = None
         self._is_over = False
-        self._parser = HttpResponseParser(
-            _Unpaused(),  # type: ignore[arg-type]  # all that the parser wants of a protocol
+        self._parser = _parser_class()(
+            _UNPAUSED,  # all that the parser wants of a protocol
             asyncio.get_running_loop(),
             PIECE_BYTES,
             read_until_eof=True,
@@ -209,7 +208,9 @@ class Incoming:
             if not data:
                 raise Silence
             n_received += len(data)
-            messages, _, _ = self._parser.feed_data(self._framing.feed(data))
+            messages: list[tuple[RawResponseMessage, StreamReader]] = self._parser.feed_data(self._framing.feed(data))[
+                0
+            ]
             for message, content in messages:
                 if not 100 <= message.code <= 199 or message.code == 101:
                     self._content = content
@@ -239,6 +240,21 @@ class Incoming:
             raise error
 
 
+@cache
+def parser_error() -> type[Exception]:
+    """What the parser raises. A process that fetches nothing imports no HTTP client."""
+    from aiohttp.http import HttpProcessingError
+
+    return HttpProcessingError
+
+
+@cache
+def _parser_class() -> Any:
+    from aiohttp.http import HttpResponseParser
+
+    return HttpResponseParser
+
+
 class _Unpaused:
     """Stands in for the protocol that a parser would pause: it never is given more than it may hold."""
 
@@ -249,3 +265,6 @@ class _Unpaused:
 
     def resume_reading(self, resume_parser: bool = True) -> None:
         """The same."""
+
+
+_UNPAUSED = _Unpaused()
