@@ -11,6 +11,10 @@ import pytest
 import sqlalchemy as sa
 
 from firsthand.app import open_app
+from firsthand.db import Database
+from firsthand.live.extraction import Extraction
+from firsthand.live.health import Check, examine
+from firsthand.live.reach import Reach
 from firsthand.settings import Settings
 from firsthand.web.browser import why_not
 from tests.commands import Reply, site
@@ -58,3 +62,18 @@ async def test_a_rendered_page_is_kept_by_the_digest_of_what_was_rendered_with_h
         payload = zlib.decompress(payload)
     assert kept["digest"] == f"sha256:{hashlib.sha256(payload).hexdigest()}"
     assert ARTICLE.encode() in payload and b"<script" not in payload
+
+
+async def test_the_doctor_says_whether_pages_are_rendered(tmp_path: Path, sqlite_database: Database) -> None:
+    async def told(**given: object) -> dict[str, Check]:
+        settings = Settings(home=tmp_path, **given)  # type: ignore[arg-type]
+        reach, extraction = Reach(settings), Extraction(1)
+        found = await examine(settings, sqlite_database, reach, reach.acts(extraction), ())
+        await reach.aclose()
+        extraction.close()
+        return {check.name: check for check in found}
+
+    assert "browser" not in await told()
+    assert (await told(browser=True))["browser"].ok
+    missing = (await told(browser=True, browser_path="/nowhere/chromium"))["browser"]
+    assert not missing.ok and not missing.is_needed and "FIRSTHAND_BROWSER_PATH" in missing.detail

@@ -8,7 +8,9 @@ from __future__ import annotations
 import asyncio
 import os
 import re
+import select
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -23,13 +25,14 @@ from firsthand.settings import load_settings
 from firsthand.values import HttpResponse, Page
 from firsthand.web import browser
 from firsthand.web.address import Policy
-from firsthand.web.browser import RENDERED_HEADER, Chromium, RenderLimits, why_not
+from firsthand.web.browser import Chromium, RenderLimits, why_not
 from firsthand.web.client import Client
-from firsthand.web.fetch import Fetcher
+from firsthand.web.fetch import RENDERED_HEADER, Fetcher
 from firsthand.web.gate import Gate
 from firsthand.web.pace import Pacer
 from tests.web.raw_server import Answer, Served, raw_server, response, site
 
+ROOT = Path(__file__).parents[2]
 REASON = why_not()
 renders = pytest.mark.skipif(REASON is not None, reason=f"no page is rendered here: {REASON}")
 SCRIPT = {"content-type": "text/javascript"}
@@ -344,7 +347,7 @@ def test_traced_from_outside_no_process_connects_or_sends_anywhere_but_our_clien
     assert STRACE is not None
     run = subprocess.run(
         [STRACE, "-f", "-qq", "-e", "trace=connect,sendto,sendmsg,sendmmsg", "-e", "signal=none", "-o", str(trace), sys.executable, "-m", "tests.web.test_browser"],
-        capture_output=True, text=True, cwd=Path(__file__).parents[2], timeout=300, check=False,
+        capture_output=True, text=True, cwd=ROOT, timeout=300, check=False,
     )  # fmt: skip
     assert run.returncode == 0, run.stderr[-2000:]
     port, told = run.stdout.strip().split(" ", 1)
@@ -411,6 +414,70 @@ async def test_requests_bytes_time_and_size_have_limits_and_the_next_page_is_goo
     assert browser_processes() == []
 
 
+@renders
+async def test_a_browser_that_dies_costs_its_page_and_the_next_one_is_good() -> None:
+    asked = asyncio.Event()
+
+    async def answer(head: bytes, writer: asyncio.StreamWriter) -> None:
+        path = head.split(b" ")[1]
+        if path == b"/slow":
+            asked.set()
+            await asyncio.Event().wait()
+        writer.write(response(shell("fetch('/slow')" if path == b"/dies" else "draw('The tide is out.')")))
+
+    async with raw_server(answer) as served, rendering(served) as fetcher:
+        dying = asyncio.create_task(rendered(fetcher, f"{served.url}/dies"))
+        await asked.wait()
+        for process in browser_processes():
+            os.kill(int(process.name), signal.SIGKILL)
+        outcome, _ = await dying
+        after, page = await rendered(fetcher, f"{served.url}/good")
+    assert (outcome, after) == ("failed", "ok")
+    assert isinstance(page, Page) and b"The tide is out." in page.payload
+
+
+@renders
+def test_the_browser_dies_with_a_process_that_is_killed() -> None:
+    with subprocess.Popen(
+        [sys.executable, "-m", "tests.web.test_browser", "wait"], stdout=subprocess.PIPE, text=True, cwd=ROOT
+    ) as running:
+        assert running.stdout is not None
+        assert int(running.stdout.readline()) > 0, "no browser ran"
+        running.kill()
+    for process in browser_processes():
+        _wait_until_gone(process)
+    assert browser_processes() == []
+
+
+def _wait_until_gone(process: Path) -> None:
+    """Return when the process has ended; it is not our child, so the kernel tells by its descriptor."""
+    try:
+        descriptor = os.pidfd_open(int(process.name))
+    except ProcessLookupError:
+        return
+    try:
+        assert select.select([descriptor], [], [], 20)[0], "it goes on"
+    finally:
+        os.close(descriptor)
+
+
+async def render_without_end() -> None:
+    """Render a page that never comes to rest; prints how many processes the browser has while it does."""
+    asked = asyncio.Event()
+
+    async def answer(head: bytes, writer: asyncio.StreamWriter) -> None:
+        if head.startswith(b"GET /slow "):
+            asked.set()
+            await asyncio.Event().wait()
+        writer.write(response(shell("fetch('/slow')")))
+
+    async with raw_server(answer) as served, rendering(served, limits=RenderLimits(total_s=60)) as fetcher:
+        fetching = asyncio.create_task(rendered(fetcher, f"{served.url}/"))
+        await asked.wait()
+        print(len(browser_processes()), flush=True)
+        await fetching
+
+
 # -- It is off, and says why
 
 
@@ -467,4 +534,7 @@ async def test_a_browser_that_cannot_be_shut_off_is_not_started_and_the_page_sti
 
 
 if __name__ == "__main__":
-    print(*asyncio.run(hostile_run()))
+    if sys.argv[1:] == ["wait"]:
+        asyncio.run(render_without_end())
+    else:
+        print(*asyncio.run(hostile_run()))

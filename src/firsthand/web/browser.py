@@ -147,7 +147,7 @@ class Chromium:
         self._playwright = self._browser = self._folder = None
         ways_to_end: tuple[type[Exception], ...] = (TimeoutError, *_playwright_errors())
         try:
-            if browser is not None:
+            if browser is not None and browser.is_connected():
                 async with asyncio.timeout(10):
                     await browser.close()
         except ways_to_end:
@@ -207,7 +207,8 @@ class Chromium:
             return await _document(context, page, self._limits.document_chars + 1)
         finally:
             await asyncio.gather(*tasks, return_exceptions=True)
-            await context.close()
+            if browser.is_connected():
+                await context.close()
 
 
 async def _answer(route: Route, visit: _Visit) -> None:
@@ -273,7 +274,7 @@ def _answered(asked: Mapping[str, str], part: HttpResponse) -> dict[str, str]:
 
 async def _rest(page: Page, visit: _Visit, until: float) -> None:
     """Return when the page asked for nothing for a while and its scripts have a pause, or when the time is up."""
-    while (left_s := until - time.monotonic()) > 0:
+    while (left_s := until - time.monotonic()) > 0 and not page.is_closed():
         visit.stirred.clear()
         try:
             async with asyncio.timeout(min(visit.limits.quiet_s, left_s)):
