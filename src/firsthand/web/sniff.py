@@ -55,6 +55,7 @@ _SIGNATURES: tuple[tuple[bytes, str], ...] = (
     (b"\0asm", "application/wasm"),
     (b"SQLite format 3", "application/vnd.sqlite3"),
 )
+_FIRST_BYTES = tuple(signature for signature, _ in _SIGNATURES)
 _ZIPS = (b"PK\x03\x04", b"PK\x05\x06")
 _RIFF = {b"WEBP": "image/webp", b"WAVE": "audio/wav", b"AVI ": "video/x-msvideo"}
 _OFFICE = (
@@ -131,9 +132,8 @@ def _is_pdf(payload: bytes, head: bytes) -> bool:
 
 
 def _binary_type(payload: bytes, head: bytes) -> str | None:
-    for signature, media_type in _SIGNATURES:
-        if head.startswith(signature):
-            return media_type
+    if head.startswith(_FIRST_BYTES):
+        return next(media_type for signature, media_type in _SIGNATURES if head.startswith(signature))
     if head.startswith(_ZIPS):
         return _archive_type(payload[:_ARCHIVE_BYTES])
     if head.startswith(b"RIFF"):
