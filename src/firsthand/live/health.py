@@ -22,7 +22,6 @@ from firsthand.live.reach import Reach
 from firsthand.live.searching import SearchServices
 from firsthand.settings import Settings
 from firsthand.values import JsonValue, Outcome, Query
-from firsthand.web.browser import why_not
 from firsthand.web.search import FACTS
 from firsthand.web.search.providers import how_to_set_up
 
@@ -75,6 +74,8 @@ async def examine(
     """All checks, each with how to mend what fails. *names* are the providers to ask; None: all that are set up."""
     checks = [Check("version", True, f"Firsthand {__version__}"), await _store(database), _disk(settings)]
     if settings.browser:
+        from firsthand.web.browser import why_not  # only who switched it on pays for it at start
+
         reason = await asyncio.to_thread(why_not, settings.browser_path)
         checks.append(Check("browser", reason is None, reason or "pages that need their scripts are rendered", False))
     set_up = reach.services.set_up() if names is None else tuple(names)

@@ -11,15 +11,14 @@ from urllib.parse import urlsplit
 from firsthand.errors import ExtractionFailed
 from firsthand.live.acts import LiveActs, read_or_render
 from firsthand.live.extraction import Extraction
-from firsthand.live.kept import KeptPages
+from firsthand.live.kept import KeptPages, MaxAge
 from firsthand.live.searching import SearchServices
 from firsthand.settings import Settings
 from firsthand.values import Failure, Page, Text
 from firsthand.web.address import Policy, host_port_pairs, origin
-from firsthand.web.browser import Chromium
 from firsthand.web.client import Client
 from firsthand.web.crawl import Missed, crawl
-from firsthand.web.fetch import Allowance, Fetcher
+from firsthand.web.fetch import Allowance, Fetcher, Renderer
 from firsthand.web.limits import PATIENCE_S, SITE_PATIENCE_S
 from firsthand.web.pace import Ceiling, Pacer
 
@@ -32,7 +31,7 @@ class Reach:
         self._allow_private = host_port_pairs(settings.allow_private)
         self._requests_max = settings.run_requests_max
         self._pacer = Pacer(interval_s=settings.host_interval_s, concurrency=settings.host_concurrency)
-        renderer = Chromium(settings.browser_path) if settings.browser else None
+        renderer = _browser(settings.browser_path) if settings.browser else None
         policy = Policy(allow_private=self._allow_private)
         self._fetcher = Fetcher(self._client, policy, self._pacer, renderer=renderer)
         self.services = SearchServices(settings, self._client)
@@ -43,19 +42,19 @@ class Reach:
         allow_origins: Sequence[str] = (),
         *,
         kept: KeptPages | None = None,
-        max_age_s: float = 0.0,
+        max_age: MaxAge = MaxAge(),
         n_sent: int = 0,
     ) -> LiveActs:
         """The acts behind the operations port, for one run of a turn that has sent *n_sent* requests already.
 
         Only *allow_origins* are asked, if there are some, by no redirect either. A page of *kept* that is younger than
-        *max_age_s* stands in without a request; an older one is asked for only if it changed.
+        *max_age* stands in without a request; an older one is asked for only if it changed.
         """
         allowance = self._allowance(kept, n_sent=n_sent)
         if allow_origins:
             only = host_port_pairs(",".join(_pair(url) for url in allow_origins))
             allowance.policy = Policy(allow_private=self._allow_private, only=only)
-        return LiveActs(self.services, self._fetcher, extraction, allowance, kept, max_age_s)
+        return LiveActs(self.services, self._fetcher, extraction, allowance, kept, max_age)
 
     def allowed_private(self, urls: Iterable[str]) -> list[str]:
         """The pairs of FIRSTHAND_ALLOW_PRIVATE that *urls* belong to."""
@@ -111,6 +110,12 @@ class Reach:
     async def aclose(self) -> None:
         """Close what was opened."""
         await self._fetcher.aclose()
+
+
+def _browser(program: str) -> Renderer:
+    from firsthand.web.browser import Chromium  # only who switched it on pays for it at start
+
+    return Chromium(program)
 
 
 def _pair(url: str) -> str:

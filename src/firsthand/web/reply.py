@@ -9,12 +9,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from typing import TYPE_CHECKING
 
 from firsthand.errors import FetchFailed
 from firsthand.values import HttpResponse, Outcome
 from firsthand.web.extract.failure import OUTCOMES as EXTRACTION_OUTCOMES
-from firsthand.web.recognise import Wall, recognise
 from firsthand.web.sniff import may_hold_page, media_type_of, sniff
+
+if TYPE_CHECKING:
+    from firsthand.web.recognise import Wall
 
 OUTCOME_OF_CODE: Mapping[str, Outcome] = {
     **EXTRACTION_OUTCOMES,
@@ -146,10 +149,14 @@ def check_walls(response: HttpResponse, *, asked: str = "") -> None:
 
     Raises: FetchFailed with the code and the sentence of ``web.recognise``.
     """
+    from firsthand.web.recognise import recognise  # patterns and phrases: 4 ms that only a fetch pays
+
     if wall := recognise(response, asked=asked):
         raise failed(wall.code, wall.sentence, status=response.status)
 
 
 def wall_of_refusal(response: HttpResponse) -> Wall | None:
     """The wall behind a refusal, if its page shows one; a request that met one is not sent again."""
+    from firsthand.web.recognise import recognise
+
     return recognise(response)

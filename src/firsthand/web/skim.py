@@ -13,8 +13,6 @@ import html
 import re
 from dataclasses import dataclass, field
 
-from firsthand.web.extract import charset
-
 LOOKED_AT_BYTES = 2_097_152  # a shell may carry a megabyte of data in its script; a wall never holds more
 TAGS_MAX = 5_000  # a page with more tags than this says something, whatever it says
 WORD_CHARS_MAX = 40  # a line without a space that is longer is no word of any language
@@ -119,6 +117,8 @@ def source_of(body: bytes, content_type: str | None = None) -> str:
         except UnicodeDecodeError as error:
             if len(body) == LOOKED_AT_BYTES and error.start > len(body) - 4:  # a character that was cut in two
                 return body.lower().decode("utf-8", "replace")
+    from firsthand.web.extract import charset  # with its tables, for the few pages that need them
+
     return charset.decode(body, content_type=content_type).text.lower()
 
 
