@@ -17,7 +17,6 @@ import ada_url
 
 from firsthand.errors import InvalidInput, ProviderFailed
 from firsthand.values import Hit, HttpRequest, HttpResponse, JsonValue, Outcome, Query
-from firsthand.web.recognise import recognise
 from firsthand.web.search.facts import FACTS, EngineFacts
 from firsthand.web.search.reading import clean as clean
 from firsthand.web.search.reading import hit_url, instant, text_of
@@ -247,6 +246,8 @@ def check_wall(provider: str, response: HttpResponse) -> None:
 
     Raises: ProviderFailed.
     """
+    from firsthand.web.recognise import recognise  # patterns and phrases: 4 ms that only a search pays
+
     wall = recognise(response)
     if wall is not None and wall.code == "bot_wall":
         sentence = "asks whether we are human; wait an hour or name another provider with --search."
