@@ -227,6 +227,8 @@ def test_killed_between_record_and_settlement_a_paid_search_is_in_doubt_listed_a
     point: str, n_sent: int, home: Path, services: Services
 ) -> None:
     killed_at(point, home, services)
+    doctor = one_object(run(home, "doctor", "--json", **services.settings))  # names it at once, whoever asks what
+    assert ["brave at " in row["detail"] for row in as_dicts(doctor["checks"]) if row["name"] == "ledger"] == [True]
     for _ in range(2):
         error = in_doubt(ask(home, "brave", services.paid))
         ((listed),) = error["operations"]

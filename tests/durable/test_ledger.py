@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from firsthand.db import Connection, Database
+from firsthand.db import Database
 from firsthand.durable import journal, lease, ledger, receipts
 from firsthand.durable.ledger import Total
 from firsthand.events import Event
@@ -38,23 +38,25 @@ def test_a_second_charge_of_one_operation_is_a_second_entry(database: Database) 
     assert database.read_now(ledger.turn_totals, run.turn_id).search == Total(2, 20, 14)
 
 
-def test_what_is_in_doubt_is_listed_with_what_was_begun_so_long_ago_that_its_process_is_dead(
-    database: Database,
-) -> None:
-    held = database.write_now(lease.acquire, "s", lease.this_holder(), 0)
+def test_what_is_in_doubt_is_listed_and_what_was_begun_once_its_driver_is_gone(database: Database) -> None:
+    held = database.write_now(lease.acquire, "s", lease.this_holder(), 60_000)
     _, run = database.write_now(journal.start, held, "q", {})
-    for key, paid in (("doubted", True), ("dead", True), ("under way", True), ("free", False), ("done", True)):
+    for key, paid in (("doubted", True), ("under way", True), ("free", False), ("done", True)):
         database.write_now(receipts.begin, run, key, "search", {"provider": key}, paid=paid)
     database.write_now(receipts.settle, run, "doubted", "in_doubt", None)
     database.write_now(receipts.settle, run, "done", "done", {})
 
-    def age(connection: Connection) -> None:
-        table = receipts.receipt_table
-        old = table.update().where(table.c.key.in_(("dead", "free"))).values(begun_at="2026-01-01T00:00:00.000+00:00")
-        connection.execute(old)
+    def listed() -> list[str]:
+        return sorted(receipt.key for receipt in database.read_now(ledger.in_doubt))
 
-    database.write_now(age)
-    assert [receipt.key for receipt in database.read_now(ledger.in_doubt)] == ["dead", "doubted"]
+    assert listed() == ["doubted"]
+    database.write_now(lease.release, held)
+    assert listed() == ["doubted", "under way"]
+    taken = database.write_now(lease.acquire, "s", lease.this_holder(), 60_000)
+    assert listed() == ["doubted", "under way"]  # somebody else drives the session now
+    _, again = database.write_now(journal.start, taken, "q", {})
+    database.write_now(receipts.begin_again, again, "under way")
+    assert listed() == ["doubted"]
 
 
 def test_a_search_by_itself_ends_its_turn_without_an_answer_and_the_next_is_a_turn_of_its_own(

@@ -122,6 +122,13 @@ def check(connection: Connection, lease: Lease) -> None:
         )
 
 
+def is_driven(connection: Connection, session_id: str, fence: int) -> bool:
+    """Whether the holder that took *session_id* under *fence* may still be at work: nobody else has it, and it lives."""
+    mine = lease_table.c.session_id == session_id
+    row = connection.execute(sa.select(lease_table).where(mine)).mappings().one_or_none()
+    return row is not None and row["fence"] == fence and _left_ms(row, this_holder(), clock_ms(connection)) > 0
+
+
 def renew(connection: Connection, lease: Lease, lease_ms: int) -> None:
     """*lease* holds for *lease_ms* from now.
 

@@ -7,18 +7,16 @@ charged by a provider, and nobody can tell.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime, timedelta
 from typing import Literal
 
 import sqlalchemy as sa
 
 from firsthand.db import Connection, metadata
-from firsthand.durable.journal import Run, turn_table
-from firsthand.durable.lease import now_iso
+from firsthand.durable.journal import Run, run_table, turn_table
+from firsthand.durable.lease import is_driven, now_iso
 from firsthand.durable.receipts import Receipt, receipt_table
 
 Kind = Literal["search", "fetch", "model"]
-CALL_MAX_S = 600  # no paid call of ours is waited for so long
 
 charge_table = sa.Table(
     "charge",
@@ -92,13 +90,21 @@ def session_totals(connection: Connection, session_id: str) -> Totals:
 def in_doubt(connection: Connection) -> list[Receipt]:
     """The paid operations of all sessions whose outcome nobody knows, oldest first.
 
-    One that was begun so long ago that no call can still be under way belongs to a process that died.
+    One that was begun and is not settled is among them once its process is dead or its session has another driver.
     """
-    began_before = datetime.fromisoformat(now_iso(connection)) - timedelta(seconds=CALL_MAX_S)
     c = receipt_table.c
-    is_dead = sa.and_(c.state == "begun", c.paid, c.begun_at < began_before.isoformat(timespec="milliseconds"))
-    found = sa.select(receipt_table).where(sa.or_(c.state == "in_doubt", is_dead)).order_by(c.begun_at, c.key)
-    return [Receipt(**row._mapping) for row in connection.execute(found)]
+    found = (
+        sa.select(receipt_table, turn_table.c.session_id, run_table.c.fence)
+        .join(turn_table, turn_table.c.turn_id == c.turn_id)
+        .join(run_table, sa.and_(run_table.c.turn_id == c.turn_id, run_table.c.n == c.run_n))
+        .where(sa.or_(c.state == "in_doubt", sa.and_(c.state == "begun", c.paid)))
+        .order_by(c.begun_at, c.key)
+    )
+    doubted = []
+    for row in connection.execute(found).mappings():
+        if row["state"] == "in_doubt" or not is_driven(connection, row["session_id"], row["fence"]):
+            doubted.append(Receipt(**{column.name: row[column.name] for column in receipt_table.columns}))
+    return doubted
 
 
 def _totals(connection: Connection, turn_ids: sa.Select[tuple[str]]) -> Totals:
