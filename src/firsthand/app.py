@@ -51,7 +51,7 @@ class AskOptions:
     search: tuple[str, ...] | None  # as asked for; None: the setting
     max_sources: int | None  # the same; and if the setting is 0: as the mode says
     session: str
-    max_age_s: int | None = None  # the same; None: the setting, and if that is empty: as the mode says
+    max_age_s: int | None = None  # None: the setting; if that is empty: what the site says, at most what the mode does
 
 
 @dataclass(frozen=True, slots=True)
@@ -325,6 +325,7 @@ class App:
             max_sources=options.max_sources or self.settings.max_sources or profile.max_sources,
             max_passages=self.settings.max_passages or profile.max_passages,
             max_age_s=_first(options.max_age_s, self.settings.max_age_s, profile.max_age_s),
+            is_age_asked_for=options.max_age_s is not None or self.settings.max_age_s is not None,
         )
 
     async def _check_libraries(self, names: Sequence[str]) -> None:

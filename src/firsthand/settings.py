@@ -69,7 +69,7 @@ class Settings:
         1_000, "Requests to sites that one answer, or keeping one site, may send, robots files included"
     )
     max_age_s: int | None = _setting(
-        None, "Seconds for which a kept page stands in without a request; empty: as the mode says, an hour to a week"
+        None, "Seconds for which a kept page stands in without a request; empty: what its site's Cache-Control says"
     )
     workers: int = _setting(0, "Extraction processes for add; 0: one a core, at most 4")
     lease_s: float = _setting(30.0, "Seconds after which a session's dead driver is replaced")

@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from firsthand.db import Connection, Database
 from firsthand.durable.operations import fetched_of
 from firsthand.evidence import store, tables
 from firsthand.live.extraction import Extraction
-from firsthand.live.kept import KeptPages
+from firsthand.live.kept import KeptPages, MaxAge
 from firsthand.live.reach import Reach
 from firsthand.ports import Fetched
 from firsthand.settings import Settings
@@ -45,6 +46,7 @@ class Lake:
     statuses: list[tuple[str, int]] = field(default_factory=list)  # what was answered, in order; the search left out
     hits: list[str] = field(default_factory=list)
     has_validators: bool = True
+    cache_control: str = ""
     token: int = 0  # a number in the page that no reader sees
     n_now: int = 0
     most: int = 0
@@ -71,6 +73,8 @@ class Lake:
 
     def page(self, path: str, head: str) -> bytes:
         headers = {"set-cookie": "who=you; Path=/"}
+        if self.cache_control:
+            headers["cache-control"] = self.cache_control
         status = 200 if path in self.words else 302 if path == "/moved" else 404
         if status == 200 and self.has_validators:
             headers |= {"etag": self.etag(path), "last-modified": DATE}
@@ -134,10 +138,11 @@ def unseen(done: int, total: int, what: str) -> None:
 # -- Answers
 
 
-async def test_a_page_that_was_kept_today_is_not_asked_for_again_and_the_answer_says_when_it_was(
+async def test_a_page_that_its_site_calls_fresh_is_not_asked_for_again_and_the_answer_says_when_it_was(
     sqlite_url: str, tmp_path: Path
 ) -> None:
     async with a_lake() as lake, an_app(lake, tmp_path, sqlite_url) as app:
+        lake.cache_control = "public, max-age=3600"
         first = await app.ask(QUESTION, options())
         assert lake.asked() == [("/herons", 200)]
         again = await app.ask(QUESTION, options())
@@ -175,6 +180,35 @@ async def test_a_page_that_changed_after_it_was_cited_leaves_the_old_answer_true
     assert both[0].as_json()["changed"] == both[0].changed and "changed" not in verified.as_json()
     assert "reeds" in old.text and "oaks" in new.text
     assert old.claims[0].citations[0].snapshot != new.claims[0].citations[0].snapshot
+
+
+@pytest.mark.parametrize(
+    ("mode", "site_says", "asked_for", "age_s", "is_asked"),
+    [
+        ("search", "", None, 1, True),  # a site that says nothing is asked
+        ("search", "max-age=600", None, 60, False),
+        ("search", "max-age=600", None, 600, True),
+        ("search", "max-age=31536000", None, DAY_S - 3_600, False),
+        ("search", "max-age=31536000", None, DAY_S, True),  # no longer than the mode allows
+        ("news", "max-age=31536000", None, 3_600, True),
+        ("research", "max-age=31536000", None, 6 * DAY_S, False),
+        ("search", "no-store", 600, 60, False),  # who says how old it may be decides
+        ("search", "max-age=600", 0, 1, True),
+        ("news", "", 30 * DAY_S, 29 * DAY_S, False),
+    ],
+)
+async def test_how_long_a_page_is_fresh_is_its_sites_word_within_the_modes_or_yours(
+    sqlite_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    mode: str, site_says: str, asked_for: int | None, age_s: int, is_asked: bool,
+) -> None:  # fmt: skip
+    async with a_lake() as lake, an_app(lake, tmp_path, sqlite_url) as app:
+        lake.cache_control = site_says
+        await app.ask(QUESTION, options(mode=mode))
+        lake.asked()
+        later = partial(KeptPages, now=lambda: datetime.now(UTC) + timedelta(seconds=age_s))
+        monkeypatch.setattr("firsthand.live.asking.KeptPages", later)
+        await app.ask(QUESTION, options(mode=mode, max_age_s=asked_for))
+        assert lake.asked() == ([("/herons", 304)] if is_asked else [])
 
 
 async def test_a_page_without_validators_comes_whole_and_the_same_bytes_are_a_revisit(
@@ -245,7 +279,8 @@ async def fetch(database: Database, acts: Any, url: str) -> Fetched:
 
 
 @pytest.mark.parametrize(
-    ("age_s", "max_age_s", "status"), [(DAY_S - 1, DAY_S, None), (DAY_S, DAY_S, 304), (5, 0, 304), (-60, DAY_S, 304)]
+    ("age_s", "max_age_s", "status"),
+    [(DAY_S - 3_600, DAY_S, None), (DAY_S, DAY_S, 304), (5, 0, 304), (-60, DAY_S, 304)],
 )
 async def test_a_page_stands_in_while_it_is_younger_than_it_may_be(
     sqlite_database: Database, tmp_path: Path, age_s: int, max_age_s: int, status: int | None
@@ -255,7 +290,7 @@ async def test_a_page_stands_in_while_it_is_younger_than_it_may_be(
         first = await fetch(sqlite_database, reach.acts(extraction, kept=kept), lake.url("/herons"))
         lake.asked()
         later = KeptPages(sqlite_database, now=lambda: datetime.now(UTC) + timedelta(seconds=age_s))
-        acts = reach.acts(extraction, kept=later, max_age_s=max_age_s)
+        acts = reach.acts(extraction, kept=later, max_age=MaxAge(max_age_s))
         again = await fetch(sqlite_database, acts, lake.url("/herons#a-part-of-it"))
         assert lake.asked() == ([] if status is None else [("/herons", status)])
     assert (again.text_id, again.title, again.is_kept) == (first.text_id, "Birds", status is None)
@@ -263,7 +298,7 @@ async def test_a_page_stands_in_while_it_is_younger_than_it_may_be(
 
 async def test_what_an_address_led_to_stands_in_for_it_too(sqlite_database: Database, tmp_path: Path) -> None:
     async with a_lake() as lake, reaching(lake, tmp_path) as (reach, extraction):
-        acts = reach.acts(extraction, kept=KeptPages(sqlite_database), max_age_s=DAY_S)
+        acts = reach.acts(extraction, kept=KeptPages(sqlite_database), max_age=MaxAge(DAY_S))
         fetched = [await fetch(sqlite_database, acts, lake.url("/moved")) for _ in range(2)]
         assert lake.asked() == [("/moved", 302), ("/herons", 200)]
     assert {each.final_url for each in fetched} == {lake.url("/herons")}
@@ -276,7 +311,7 @@ async def test_a_page_of_another_origin_stands_in_for_nobody_who_may_not_ask_the
     async with a_lake() as lake, reaching(lake, tmp_path) as (reach, extraction):
         kept = KeptPages(sqlite_database)
         await fetch(sqlite_database, reach.acts(extraction, kept=kept), lake.url("/herons"))
-        closed = reach.acts(extraction, ["https://example.org/"], kept=kept, max_age_s=DAY_S)
+        closed = reach.acts(extraction, ["https://example.org/"], kept=kept, max_age=MaxAge(DAY_S))
         assert (await fetch(sqlite_database, closed, lake.url("/herons"))).outcome == "blocked_by_policy"
         # Nor does one that an allowed origin once led to.
         start = "https://example.org/start"
@@ -317,7 +352,7 @@ async def test_a_page_that_an_older_extractor_read_is_read_again_without_a_reque
     sqlite_database: Database, tmp_path: Path
 ) -> None:
     async with a_lake() as lake, reaching(lake, tmp_path) as (reach, extraction):
-        acts = reach.acts(extraction, kept=KeptPages(sqlite_database), max_age_s=DAY_S)
+        acts = reach.acts(extraction, kept=KeptPages(sqlite_database), max_age=MaxAge(DAY_S))
         old = await fetch(sqlite_database, acts, lake.url("/herons"))
         await sqlite_database.write(lambda c: c.execute(sa.update(tables.text).values(extractor_version="0")).rowcount)
         new = await fetch(sqlite_database, acts, lake.url("/herons"))
@@ -343,7 +378,7 @@ async def test_a_run_sends_no_request_over_its_ceiling_and_a_killed_one_gets_no_
 
 async def test_the_ledger_counts_the_requests_that_were_sent(sqlite_database: Database, tmp_path: Path) -> None:
     async with a_lake() as lake, reaching(lake, tmp_path) as (reach, extraction):
-        acts = reach.acts(extraction, kept=KeptPages(sqlite_database), max_age_s=DAY_S)
+        acts = reach.acts(extraction, kept=KeptPages(sqlite_database), max_age=MaxAge(DAY_S))
         calls = []
         for path in ("/moved", "/gone", "/herons"):
             act = await acts.fetch(lake.url(path))

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from firsthand.web.conditional import conditions, freshened, is_older, validator_of
+from firsthand.web.conditional import conditions, freshened, is_older, said_fresh_s, validator_of
 
 DATE = "Sat, 02 May 2026 10:00:00 GMT"
 AT = datetime(2026, 5, 2, 10, tzinfo=UTC)
@@ -49,6 +49,33 @@ def test_a_304_renews_headers_but_not_what_describes_the_payload() -> None:
     kept = {"content-type": "text/html", "content-length": "9", "etag": '"a"', "x-kept": "1"}
     said = {"content-type": "text/plain", "content-length": "0", "etag": '"b"', "date": DATE}
     assert freshened(kept, said) == {**kept, "etag": '"b"', "date": DATE}
+
+
+@pytest.mark.parametrize(
+    ("headers", "fresh_s"),
+    [
+        ({}, 0),
+        ({"cache-control": "public, max-age=600"}, 600),
+        ({"cache-control": 'Max-Age="600"'}, 600),
+        ({"cache-control": "max-age=600", "age": "500"}, 100),
+        ({"cache-control": "max-age=600", "age": "700"}, 0),
+        ({"cache-control": "max-age=600, no-cache"}, 0),
+        ({"cache-control": "no-store, max-age=600"}, 0),
+        ({"cache-control": "max-age=900, max-age=600"}, 600),
+        ({"cache-control": "s-maxage=600"}, 0),  # for caches that many share
+        ({"cache-control": "max-age=-1"}, 0),
+        ({"cache-control": "max-age=١٢"}, 0),
+        ({"cache-control": "max-age=soon,,=,"}, 0),
+        ({"expires": "Thu, 01 Jan 2099 00:00:00 GMT"}, 0),
+    ],
+)
+def test_a_page_is_fresh_for_as_long_as_its_site_says(headers: dict[str, str], fresh_s: float) -> None:
+    assert said_fresh_s(headers) == fresh_s
+
+
+@given(st.text(), st.text())
+def test_whatever_a_site_says_is_a_time_that_is_not_negative(said: str, age: str) -> None:
+    assert 0.0 <= said_fresh_s({"cache-control": said, "age": age}) < 1e12
 
 
 @pytest.mark.parametrize(

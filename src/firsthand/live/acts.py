@@ -17,7 +17,7 @@ from firsthand.durable.operations import Act, DurableOperations, Payment, fetche
 from firsthand.errors import ExtractionFailed, OutsideError
 from firsthand.evidence import recall, store
 from firsthand.live.extraction import Extraction
-from firsthand.live.kept import KeptPages
+from firsthand.live.kept import KeptPages, MaxAge
 from firsthand.live.searching import SearchServices
 from firsthand.ports import Fetched, Found
 from firsthand.values import Page, Query, Text
@@ -35,15 +35,15 @@ class LiveActs:
         extraction: Extraction,
         allowance: Allowance | None = None,
         kept: KeptPages | None = None,
-        max_age_s: float = 0.0,
+        max_age: MaxAge | None = None,
     ) -> None:
-        """A page of *kept* that is younger than *max_age_s* stands in without a request."""
+        """A page of *kept* that is younger than *max_age* stands in without a request."""
         self._services = services
         self._fetcher = fetcher
         self._extraction = extraction
         self._allowance = allowance or Allowance()
         self._kept = kept
-        self._max_age_s = max_age_s
+        self._max_age = max_age or MaxAge()
 
     def payment(self, provider: str) -> Payment:
         """Whether a search costs money, and whether it may be repeated under its key."""
@@ -97,7 +97,7 @@ class LiveActs:
         Raises: AddressRefused.
         """
         address = self._fetcher.judged(url, self._allowance)
-        page = None if self._kept is None else await self._kept.fresh(address, url, self._max_age_s)
+        page = None if self._kept is None else await self._kept.fresh(address, url, self._max_age)
         if page is not None:
             self._fetcher.judged(page.url, self._allowance)
         return page

@@ -20,7 +20,7 @@ from firsthand.evidence.recall import SqlShelf
 from firsthand.live.acts import LiveFinder
 from firsthand.live.checking import check_answer
 from firsthand.live.extraction import Extraction
-from firsthand.live.kept import KeptPages
+from firsthand.live.kept import KeptPages, MaxAge
 from firsthand.live.output import write_answer
 from firsthand.live.reach import Reach
 from firsthand.render import from_json, to_json
@@ -104,7 +104,7 @@ class Asking:
             self._extraction,
             profile.allow_origins,
             kept=KeptPages(self._database),
-            max_age_s=profile.max_age_s,
+            max_age=MaxAge(profile.max_age_s, profile.is_age_asked_for),
             n_sent=spent.fetch.calls,
         )
         operations = _Watched(

@@ -14,8 +14,19 @@ from firsthand.db import Connection, Database
 from firsthand.errors import DigestMismatch
 from firsthand.evidence import captures, store
 from firsthand.values import Page
-from firsthand.web.conditional import is_older
+from firsthand.web.conditional import is_older, said_fresh_s
 from firsthand.web.extract import EXTRACTOR, EXTRACTOR_VERSION
+
+
+@dataclass(frozen=True, slots=True)
+class MaxAge:
+    """How old a page may be that stands in without a request.
+
+    If nobody asked for it, it is only the most: then a page is fresh for as long as its own site says so.
+    """
+
+    seconds: float = 0.0
+    is_asked_for: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,14 +44,17 @@ class KeptPages:
         """The last page that came from *url*, or that somebody who asked for *asked* was led to."""
         return await self.database.read(_load, url, asked)
 
-    async def fresh(self, url: str, asked: str, max_age_s: float) -> Page | None:
-        """``seen``, if it is younger than *max_age_s*."""
-        if max_age_s <= 0:
+    async def fresh(self, url: str, asked: str, age: MaxAge) -> Page | None:
+        """``seen``, if it is younger than *age* allows."""
+        if age.seconds <= 0:
             return None
         found = await self.database.read(captures.newest_capture, url, asked)
-        if found is None or is_older(found.retrieved_at, self.now(), max_age_s):
+        if found is None or is_older(found.retrieved_at, self.now(), age.seconds):
             return None
-        return await self.seen(url, asked)
+        page = await self.seen(url, asked)
+        if page is not None and not age.is_asked_for:
+            return None if is_older(found.retrieved_at, self.now(), said_fresh_s(page.headers)) else page
+        return page
 
     async def keep_revisit(self, page: Page) -> None:
         """Keep that a page whose payload is here already was found unchanged."""

@@ -42,7 +42,7 @@ class Reach:
         allow_origins: Sequence[str] = (),
         *,
         kept: KeptPages | None = None,
-        max_age: MaxAge = MaxAge(),
+        max_age: MaxAge | None = None,
         n_sent: int = 0,
     ) -> LiveActs:
         """The acts behind the operations port, for one run of a turn that has sent *n_sent* requests already.

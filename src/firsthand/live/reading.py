@@ -15,7 +15,7 @@ from typing import cast
 from firsthand.errors import ExtractionFailed, OutsideError
 from firsthand.live.adding import FILE_MAX_BYTES
 from firsthand.live.extraction import Extraction
-from firsthand.live.kept import KeptPages
+from firsthand.live.kept import KeptPages, MaxAge
 from firsthand.live.reach import Reach
 from firsthand.values import Block, JsonValue, Outcome, Page, Text
 
@@ -83,7 +83,7 @@ class ReadPage:
 async def read_source(
     source: str, reach: Reach, extraction: Extraction, kept: KeptPages | None = None, max_age_s: float = 0.0
 ) -> ReadPage:
-    """The text of an address or a file; a refusal is a value. *max_age_s* as for ``Reach.acts``."""
+    """The text of an address or a file; a refusal is a value. A page kept within *max_age_s* stands in for it."""
     try:
         if source.lower().startswith(("http://", "https://")):
             return await _read_page(source, reach, extraction, kept, max_age_s)
@@ -105,7 +105,7 @@ async def _read_page(
     before = stand_in = None
     if kept is not None:
         before = await kept.seen(address, source)
-        stand_in = await kept.fresh(address, source, max_age_s)
+        stand_in = await kept.fresh(address, source, MaxAge(max_age_s))
     page, text = await reach.read(stand_in or await reach.fetch(source, kept), extraction)
     if before is None or stand_in is not None:
         changed = None if before is None else False

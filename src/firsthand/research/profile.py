@@ -21,7 +21,8 @@ class Profile:
     max_passages: int = 5  # passages quoted
     max_queries: int = 1
     time_filter: TimeFilter | None = None
-    max_age_s: int = 86_400  # a page that was fetched in this time stands in without a request
+    max_age_s: int = 86_400  # the oldest page that may stand in without a request
+    is_age_asked_for: bool = False  # somebody asked for that age; else a page is fresh while its own site says so
 
 
 def profile_for(mode: str) -> Profile:

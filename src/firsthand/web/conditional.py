@@ -43,6 +43,25 @@ def freshened(kept: Mapping[str, str], said: Mapping[str, str]) -> dict[str, str
     return {**kept, **{name: value for name, value in said.items() if not name.startswith("content-")}}
 
 
+def said_fresh_s(headers: Mapping[str, str]) -> float:
+    """For how long the site itself says that a page which came with *headers* is fresh; 0 if it does not say.
+
+    Only ``Cache-Control: max-age`` counts (the smallest of several), less the ``Age`` it had when it came: RFC 9111,
+    section 4.2. What a site does not say is not guessed.
+    """
+    said: list[float] = []
+    for directive in headers.get("cache-control", "").lower().split(","):
+        name, _, value = (part.strip() for part in directive.partition("="))
+        if name in ("no-store", "no-cache"):
+            return 0.0
+        digits = value.strip('"')
+        if name == "max-age" and digits.isascii() and digits.isdigit():
+            said.append(float(digits[:12]))
+    age = headers.get("age", "").strip()
+    age_s = float(age[:12]) if age.isascii() and age.isdigit() else 0.0
+    return max(0.0, min(said) - age_s) if said else 0.0
+
+
 def is_older(at: datetime, now: datetime, max_age_s: float) -> bool:
     """Whether what was fetched *at* may no longer stand for the page; a time in the future (a clock that jumped) may not."""
     return not 0 <= (now - at).total_seconds() < max_age_s
