@@ -6,14 +6,16 @@ promise behind it: whatever is not clearly a list of results or a clear "nothing
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, urlencode, urlsplit
-
-from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from firsthand.values import HttpRequest, HttpResponse, Query
 from firsthand.web.search.codec import Hits, Row, base_address, check_status, failure, hits_of
 from firsthand.web.search.facts import FACTS
 from firsthand.web.search.phrasing import REGIONS, applied_filter, shorten
+
+if TYPE_CHECKING:
+    from selectolax.lexbor import LexborNode
 
 URL = "https://html.duckduckgo.com/html/"
 _DF = {"day": "d", "week": "w", "month": "m", "year": "y"}
@@ -49,6 +51,8 @@ class DuckDuckGoHtml:
 
         Raises: ProviderFailed.
         """
+        from selectolax.lexbor import LexborHTMLParser  # this process parses HTML nowhere else
+
         check_status(self.name, self._url, response)
         tree = LexborHTMLParser(response.body.decode("utf-8", "replace"))
         if tree.css_first("form#challenge-form, .anomaly-modal__title") is not None:
