@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import sys
 from collections.abc import Callable
@@ -11,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from evals.walls import figures, judge, read_rows, response_of
+from evals.walls import figures, judge, judge_folder, pages_figures, read_rows, response_of
 from firsthand.errors import FetchFailed
 from firsthand.values import HttpResponse, Page
 from firsthand.web.recognise import SENTENCES, Wall, recognise
@@ -21,7 +22,6 @@ from tests.web.raw_server import raw_server, response, site
 from tests.web.test_fetch import fetching, outcome_of
 
 ROWS = read_rows()
-BY_ID = {row["id"]: row for row in ROWS}
 HTML = {"content-type": "text/html; charset=utf-8"}
 SENTENCE = "The gauge at the old pier has been read every six hours since 1871, with one gap of eleven days. "
 
@@ -249,6 +249,13 @@ def test_long_text_is_told_quickly_and_not_from_scripts() -> None:
 
 
 # -- The figures notice
+
+
+def test_a_folder_of_pages_is_counted(tmp_path: Path) -> None:
+    (tmp_path / "good.html").write_bytes(page(f"<p>{SENTENCE * 5}</p>").body)
+    (tmp_path / "gone.html.gz").write_bytes(gzip.compress(page("<h1>Page not found</h1>", title="Page not found").body))
+    counted = pages_figures(list(judge_folder(tmp_path)))
+    assert (counted["n_pages"], counted["taken_for_walls"]) == (2, {"soft_404": 1})
 
 
 def test_the_figures_turn_red_when_a_rule_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -238,7 +238,9 @@ class _Judged:
         is_titled = any(_says(head, signs.LOGIN) for head in self.heads)
         is_offered = is_titled or any(_says(control, signs.LOGIN) for control in self.seen.controls)
         has_password = self._has_password()
-        if any(demand in head for head in self.heads for demand in signs.LOGIN_DEMANDS):
+        if any(
+            demand in head and len(head) < len(demand) + 12 for head in self.heads for demand in signs.LOGIN_DEMANDS
+        ):
             return True
         if self.is_moved and self._is_login_address() and (is_offered or has_password or "samlrequest" in self.source):
             return True
@@ -298,7 +300,7 @@ class _Judged:
         seen = self.seen
         if not seen.n_scripts or seen.n_words > SHELL_WORDS_MAX:
             return False
-        if _demands_scripts(self.text):
+        if _demands_scripts(self.text) and not seen.headings:
             return True
         if seen.n_words + seen.n_link_words // 2 > SHELL_WORDS_MAX or seen.headings:
             return False
@@ -325,15 +327,16 @@ def _says(text: str, phrases: tuple[str, ...]) -> bool:
 
 def _is_missing_title(head: str) -> bool:
     """Whether one of the parts of a title says so, and says nothing else to speak of."""
-    said = [phrase for phrase in signs.MISSING if phrase in head]
+    said = [(phrase, phrase not in signs.MISSING_ANYTHING) for phrase in signs.MISSING if phrase in head]
     if not said:
         return False
     for part in (head, *_TITLE_PARTS.split(head)):
         part = part.strip(" .!?()0123456789:…")
         whole = head.strip(" .!")
         if any(
-            phrase == whole or (phrase in part and len(part) <= len(phrase) + 22)
-            for phrase in said
+            phrase in (whole, part.removeprefix("error "))
+            or (is_told and phrase in part and len(part) <= len(phrase) + 22)
+            for phrase, is_told in said
             if phrase != "404" or whole == "404"
         ):
             return True

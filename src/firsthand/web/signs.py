@@ -71,7 +71,7 @@ BOT_PHRASES = (
     "verifying you are human", "verifying your browser", "confirm you are human", "confirm that you're human",
     "are you a robot", "you're not a robot", "you are not a robot", "not a bot", "unusual traffic", "unusual activity",
     "checking your browser", "complete the security check", "prove you are human", "robot check", "security check",
-    "automated access", "automated requests",
+    "automated access", "automated requests", "your human side", "a human or a bot",
     "dass sie ein mensch sind", "sind sie ein roboter", "kein roboter", "ungewöhnlichen datenverkehr",
     "ungewöhnlicher datenverkehr", "sicherheitsüberprüfung",
     "que vous êtes humain", "pas un robot", "trafic inhabituel", "vérification de sécurité",
@@ -139,6 +139,13 @@ MISSING = (
     "sayfa bulunamadı", "pagină negăsită", "η σελίδα δεν βρέθηκε", "ページが見つかりません", "見つかりませんでした",
     "ページは存在しません", "页面不存在", "页面未找到", "找不到页面", "您访问的页面", "找不到網頁", "頁面不存在",
     "페이지를 찾을 수 없습니다", "الصفحة غير موجودة", "לא נמצא",
+)  # fmt: skip
+# Of these, the ones that say it of anything, not of a page: they count only when nothing else is said.
+MISSING_ANYTHING = frozenset(
+    {
+        "not found", "404 not found", "nothing found", "file not found", "nicht gefunden", "no encontrado", "non trovata",
+        "não encontrada", "niet gevonden", "не найдено", "見つかりませんでした", "לא נמצא",
+    }
 )  # fmt: skip
 # Said below it.
 MISSING_WORDS = (
