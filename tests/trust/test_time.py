@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import Iterable, Sequence
 
 import pytest
 
@@ -10,12 +11,54 @@ from firsthand.errors import FetchFailed
 from firsthand.values import HttpRequest, HttpResponse
 from firsthand.web.address import Policy
 from firsthand.web.client import Reading
+from firsthand.web.connection import Deadline, Incoming
 from firsthand.web.fetch import Fetcher
 from firsthand.web.gate import Admitted, Gate
 from firsthand.web.limits import LIMITS
 from firsthand.web.pace import Pacer
 from firsthand.web.reply import failed
 from tests.trust.responses import SECONDS_MAX
+
+
+class Ready:
+    """A wire on which there is always more: nobody who waits for it waits."""
+
+    def __init__(self, pieces: Iterable[bytes]) -> None:
+        self._pieces = iter(pieces)
+
+    async def send(self, data: bytes) -> None:
+        return None
+
+    async def receive(self) -> bytes:
+        return next(self._pieces, b"")
+
+    def hang_up(self) -> None:
+        return None
+
+    def close(self) -> None:
+        return None
+
+
+async def test_server_that_is_never_waited_for_leaves_others_their_turn() -> None:
+    n_pieces, n_turns = 200, 0
+    head = b"HTTP/1.1 200 OK\r\ncontent-length: %d\r\n\r\n" % (n_pieces * 1000)
+
+    async def others() -> None:
+        nonlocal n_turns
+        while True:
+            await asyncio.sleep(0)
+            n_turns += 1
+
+    other = asyncio.create_task(others())
+    async with Deadline(30.0) as deadline:
+        incoming = Incoming(Ready([head, *[b"x" * 1000] * n_pieces]), deadline, LIMITS)
+        await incoming.head()
+        n_bytes = 0
+        while piece := await incoming.piece():
+            n_bytes += len(piece)
+    other.cancel()
+    assert n_bytes == n_pieces * 1000
+    assert n_turns > n_pieces // 2
 
 
 class Slow:

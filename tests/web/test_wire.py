@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from firsthand.errors import FetchFailed
-from firsthand.web.wire import CHUNK_LINE_MAX, INTERIM_MAX, Framing
+from firsthand.web.wire import CHUNK_LINE_MAX, CHUNK_LINES_MAX, INTERIM_MAX, Framing
 
 RESPONSES = [
     b"HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhello",
@@ -51,3 +51,15 @@ def test_head_or_chunk_line_without_end_is_refused(wire: bytes) -> None:
     with pytest.raises(FetchFailed) as refused:
         Framing().feed(wire)
     assert refused.value.code == "bad_response"
+
+
+def test_chunks_of_next_to_nothing_are_refused_long_before_they_fill_a_page() -> None:
+    framing = Framing()
+    framing.feed(b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n")
+    n_bytes = 0
+    with pytest.raises(FetchFailed) as refused:
+        while True:
+            framing.feed(b"1\r\na\r\n" * 1000)
+            n_bytes += 1000
+    assert refused.value.code == "bad_response"
+    assert 200_000 < n_bytes <= CHUNK_LINES_MAX // 3

@@ -230,6 +230,7 @@ class Incoming:
 
     async def _more(self, content: StreamReader) -> None:
         self._deadline.step(self._limits.between_reads_s)
+        await asyncio.sleep(0)  # what is there already is received without a pause: a fast server would stop everyone
         data = await self._wire.receive()
         if data:
             self._parser.feed_data(self._framing.feed(data))
