@@ -54,6 +54,7 @@ class Settings:
     tavily_url: str = _base_url("Tavily")
     linkup_url: str = _base_url("Linkup")
     parallel_url: str = _base_url("Parallel Search")
+    search_timeout_s: float = _setting(15.0, "Seconds that one search provider may take, everything included")
     in_doubt: str = _setting("ask", "A paid call that may have been made before a crash: ask, repeat or skip it")
     max_sources: int = _setting(0, "Pages read for one answer; 0: as the mode says, 5 or 10")
     max_passages: int = _setting(0, "Passages quoted in one answer; 0: as the mode says, 5 or 8")

@@ -5,6 +5,7 @@ this machine. Inputs 10 to 14 of the users' complaints are named as such.
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -187,6 +188,19 @@ def test_several_engines_are_all_asked_and_their_hits_are_fused(home: Path, serv
     hits = as_dicts(one_object(ran)["hits"])
     assert [hit["url"] for hit in hits] == [services.hits[0], second]  # what both found comes first, once
     assert sorted(name for name, _ in services.asked) == ["brave", "searxng"]
+
+
+def test_an_engine_that_never_answers_ends_at_its_time_limit_and_the_others_are_used(
+    home: Path, services: Services
+) -> None:
+    held = threading.Event()
+    services.searxng.replies["/w/api.php"] = Reply(b"{}", hold=held)
+    try:
+        ran = ask(home, "mediawiki,searxng", {**services.settings, "search_timeout_s": "3"})
+    finally:
+        held.set()
+    assert one_object(ran)["status"] == "answered"
+    assert failures(ran) == [("mediawiki", "timeout", "mediawiki: no answer within 3 seconds.")]
 
 
 # -- Paid once

@@ -42,7 +42,7 @@ class SearchServices:
             urls=urls,
             clock=lambda: datetime.now(UTC),
         )
-        self.providers = Providers(table, Ddgs(child_environment()))
+        self.providers = Providers(table, Ddgs(child_environment()), timeout_s=settings.search_timeout_s)
         self.chain = Chain(clock=time.monotonic, sleep=asyncio.sleep, interval_s=settings.host_interval_s)
         self._policy = _policy({name: url for name, url in urls.items() if name in table}, table)
         self._client = client
