@@ -447,6 +447,13 @@ def test_the_browser_dies_with_a_process_that_is_killed() -> None:
     for process in browser_processes():
         _wait_until_gone(process)
     assert browser_processes() == []
+    left = [
+        folder
+        for folder in Path(tempfile.gettempdir()).glob("firsthand-browser-*")
+        if f"-{running.pid}-" in folder.name
+    ]
+    browser._own_folder().cleanup()
+    assert left and not any(folder.exists() for folder in left), "the next browser clears up behind it"
 
 
 def _wait_until_gone(process: Path) -> None:

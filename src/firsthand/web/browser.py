@@ -55,6 +55,7 @@ FLAGS = (
     "--renderer-process-limit=1",
     "--js-flags=--max-old-space-size=512",
 )
+_FOLDER = "firsthand-browser-"
 _LOADED = frozenset({"script", "xhr", "fetch"})
 # Scripts have done their work and what stands in noscript is not shown; the data of search engines stays.
 _SERIALISE = """maxChars => {
@@ -174,7 +175,7 @@ class Chromium:
             )
         from playwright.async_api import async_playwright
 
-        self._folder = tempfile.TemporaryDirectory(prefix="firsthand-browser-", ignore_cleanup_errors=True)
+        self._folder = await asyncio.to_thread(_own_folder)
         self._playwright = await async_playwright().start()
         try:
             self._browser = await self._playwright.chromium.launch(
@@ -311,6 +312,15 @@ async def _document(context: BrowserContext, page: Page, max_chars: int) -> str:
 
 def _keep(tasks: set[asyncio.Future[None]], doing: Awaitable[None]) -> None:
     tasks.add(asyncio.ensure_future(doing))
+
+
+def _own_folder() -> tempfile.TemporaryDirectory[str]:
+    """A folder for a browser of this process; those of processes that were killed are removed on the way."""
+    for left in Path(tempfile.gettempdir()).glob(f"{_FOLDER}*-*"):
+        owner = left.name.removeprefix(_FOLDER).partition("-")[0]
+        if owner.isdigit() and not Path("/proc", owner).exists():
+            shutil.rmtree(left, ignore_errors=True)
+    return tempfile.TemporaryDirectory(prefix=f"{_FOLDER}{os.getpid()}-", ignore_cleanup_errors=True)
 
 
 def _find(program: str) -> str | None:
