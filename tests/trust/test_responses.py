@@ -15,8 +15,9 @@ AT_ONCE = 3  # rows under way; some only wait
 @pytest.fixture(scope="module")
 def results(request: pytest.FixtureRequest) -> dict[str, Result]:
     """What became of every row that a chosen test names, each in a process of its own."""
-    names = [getattr(item, "callspec", None) for item in request.session.items]
-    ids = {spec.params["row_id"] for spec in names if spec is not None and "row_id" in spec.params}
+    here = [item for item in request.session.items if item.path == request.path]
+    specs = [getattr(item, "callspec", None) for item in here]
+    ids = {spec.params["row_id"] for spec in specs if spec is not None and "row_id" in spec.params}
     with Lab() as lab:
         return {result.id: result for result in lab.run(sorted(ids), short=True, at_once=AT_ONCE)}
 
