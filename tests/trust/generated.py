@@ -15,7 +15,7 @@ import random
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from ipaddress import ip_address, ip_network
 from urllib.parse import urlsplit
 
@@ -23,7 +23,7 @@ import ada_url
 from yarl import URL
 
 from firsthand.errors import AddressRefused
-from firsthand.web.address import Policy, Target, judge
+from firsthand.web.address import Policy, Target, follow, judge
 from firsthand.web.gate import Gate
 from tests.trust.urls import DEFAULTS, ROWS
 
@@ -34,6 +34,8 @@ HOSTS = sorted({re.split(r"[/?#\\]", url.partition("://")[2])[0] for url in CORP
 PIECES = sorted({piece for url in CORPUS for piece in _CUT.findall(url)})
 SIGNS = list("/\\@:#?.%[]-_ \t\n。＠／​­é")
 RESTS = ["", "/", "/a?b#c", "?q=http://127.0.0.1/", "#@127.0.0.1/", "/../%2e%2e/", ":80/", ":8443/x", ":22/", "\\x"]
+BASES = ["http://base.example.com/a/b?q=1", "https://base.example.com:8443/"]
+REDIRECTS_SHARE = 5  # one in so many is the location of a redirect
 ANSWERS = sorted({address for row in ROWS.values() for look_ups in row.get("dns", {}).values() for one in look_ups for address in one})  # fmt: skip
 
 _RANGES = DEFAULTS["refused_ranges"]
@@ -87,12 +89,24 @@ def _literal(rng: random.Random) -> str:
 
 async def differences(url: str, answers: Sequence[str]) -> tuple[str, list[str]]:
     """What the gate says of *url* if its name resolves to *answers* (``allow`` or a code), and where the others differ."""
+    return await _differences(url, answers, lambda: judge(url, POLICY))
 
+
+async def differences_of_redirect(location: str, base: str, answers: Sequence[str]) -> tuple[str, list[str]]:
+    """The same of a redirect from *base*: the parser joins the two, the gate follows in its own way."""
+    try:
+        joined = ada_url.join_url(base, location)
+    except ValueError:
+        joined = "no address"
+    return await _differences(joined, answers, lambda: follow(location, judge(base, POLICY), POLICY))
+
+
+async def _differences(url: str, answers: Sequence[str], judged: Callable[[], Target]) -> tuple[str, list[str]]:
     async def lookup(host: str) -> Sequence[str]:
         return answers
 
     try:
-        target = judge(url, POLICY)
+        target = judged()
         dialled = (await Gate(lookup).admit(target, POLICY)).addresses
     except AddressRefused as refused:
         return refused.code, _differences_of_refusal(url, refused.code, answers)
@@ -157,10 +171,14 @@ async def run(n_urls: int, seed: int) -> dict[str, object]:
     found: list[dict[str, object]] = []
     made = urls(seed)
     verdicts: Counter[str] = Counter()
-    for _ in range(n_urls):
+    for number in range(n_urls):
         url = next(made)
         answers = rng.sample(ANSWERS, rng.choice([1, 1, 1, 2]))
-        verdict, different = await differences(url, answers)
+        if number % REDIRECTS_SHARE:
+            verdict, different = await differences(url, answers)
+        else:  # whole, without its scheme, or from its path on
+            url = rng.choice([url, url.partition(":")[2], "/" + url.partition("://")[2].partition("/")[2]])
+            verdict, different = await differences_of_redirect(url, rng.choice(BASES), answers)
         verdicts[verdict] += 1
         if different:
             found.append({"url": url, "answers": answers, "differences": different})

@@ -10,7 +10,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from firsthand.web import address, limits
-from tests.trust.generated import ANSWERS, CORPUS, HOSTS, PIECES, RESTS, SIGNS, differences, is_allowed, run
+from tests.trust.generated import (
+    ANSWERS,
+    BASES,
+    CORPUS,
+    HOSTS,
+    PIECES,
+    RESTS,
+    SIGNS,
+    differences,
+    differences_of_redirect,
+    is_allowed,
+    run,
+)
 
 PARTS = st.sampled_from([*SIGNS, *PIECES, *HOSTS, "http://", "https://"])
 BUILT = st.one_of(
@@ -32,6 +44,8 @@ async def test_no_url_built_of_the_corpus_is_read_otherwise_by_the_parser_or_dia
 ) -> None:
     for url, answers in made:
         assert (await differences(url, answers))[1] == [], url
+        for base in BASES:
+            assert (await differences_of_redirect(url, base, answers))[1] == [], (url, base)
 
 
 async def test_generator_of_the_long_form_finds_no_difference_and_meets_every_rule() -> None:
@@ -70,6 +84,11 @@ async def test_a_gate_that_reads_a_host_in_its_own_way_is_found_out(monkeypatch:
     monkeypatch.setattr(
         address, "_parse_host", lambda url, scheme, written: standard(url.replace("com", "org"), scheme, written)
     )
+    assert (await run(500, seed=7))["differences"]
+
+
+async def test_a_gate_that_joins_a_redirect_in_its_own_way_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(address, "_join", lambda base, location: f"http://elsewhere.example.com{location}")
     assert (await run(500, seed=7))["differences"]
 
 
