@@ -607,6 +607,28 @@ def test_a_killed_ask_fetches_no_finished_page_again(empty: Path, nimbus: Web) -
     assert counted == (1, 1, 2)
 
 
+def test_a_page_of_a_moment_ago_stands_in_if_you_say_so_and_read_tells_when_it_changed(
+    empty: Path, nimbus: Web
+) -> None:
+    def asked() -> tuple[int, int]:
+        return nimbus.one.count("/plans"), nimbus.other.count("/review")
+
+    first = one_object(run(empty, "ask", QUESTION, "--json", **nimbus.settings))
+    young = one_object(run(empty, "ask", QUESTION, "--max-age", "3600", "--json", **nimbus.settings))
+    assert (asked(), first["text"]) == ((1, 1), young["text"])
+    by_setting = run(empty, "ask", QUESTION, "--json", max_age_s="3600", **nimbus.settings)
+    assert (by_setting.returncode, asked()) == (0, (1, 1))
+    nimbus.one.replies["/plans"] = page("Plans", "All plans of Nimbus Board ended this spring.")
+    url = nimbus.one.url("/plans")
+    stale = run(empty, "read", url, "--max-age", "3600", **nimbus.settings)
+    assert ("ended" in stale.stdout, stale.stderr, asked()) == (False, "", (1, 1))
+    changed = run(empty, "read", url, **nimbus.settings)
+    assert "ended" in changed.stdout and changed.stderr.startswith(f"{url}: changed since it was kept on 20")
+    assert asked() == (2, 1)
+    refused = run(empty, "ask", QUESTION, "--max-age", "-1", **nimbus.settings)
+    assert refused.returncode == 2
+
+
 def test_two_asks_in_one_session_at_once_both_succeed(home: Path) -> None:
     first = start(home, "ask", QUESTION, "--library", "plans", "--json")
     second = start(home, "ask", "Where do herons build their nests?", "--library", "plans", "--json")
