@@ -21,7 +21,7 @@ from firsthand.web.pace import Ceiling, Pacer
 from tests.web.raw_server import raw_server, response
 
 SLOWNESS = 2.5  # intervals that an answer takes: more than two would be under way if only the interval counted
-CLOCK_S = 0.005  # between the moment a turn is given and the moment it is noted here
+NOTED_LATE_S = 0.02  # a busy machine may stop us for a moment between giving a turn and noting it
 
 
 @dataclass
@@ -41,7 +41,7 @@ class Seen:
         found = []
         if self.most_at_a_time > 2:
             found.append(f"{self.most_at_a_time} at a time")
-        if self.least_apart_s < self.interval_s - CLOCK_S:
+        if self.least_apart_s < self.interval_s - min(NOTED_LATE_S, self.interval_s / 2):
             found.append(f"{self.least_apart_s:.3f} s apart, not {self.interval_s:g}")
         if self.requests > self.ceiling:
             found.append(f"{self.requests - self.ceiling} over the ceiling")
