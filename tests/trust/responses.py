@@ -40,7 +40,7 @@ from tests.web.raw_server import GOOD_PAGE, Row, raw_server, ready, response, se
 ROOT = Path(__file__).parents[2]
 CORPUS = ROOT / "tests" / "data" / "hostile-responses.jsonl"
 ROWS: dict[str, Row] = {row["id"]: row for row in map(json.loads, CORPUS.read_text(encoding="utf-8").splitlines())}
-SHORT = Limits(connect_s=0.5, first_byte_s=0.4, between_reads_s=0.4, total_s=1.0)
+SHORT = Limits(connect_s=0.8, first_byte_s=0.6, between_reads_s=0.6, total_s=1.2)
 PATIENT = frozenset({"r032", "r034"})  # good answers that are slow: read under the product's own limits
 HUNG_S = 90  # a job that lasts longer is killed and counts as hung
 RISE_MAX_MIB = 96.0  # trust page, P4
@@ -180,8 +180,11 @@ class Lab:
             process.stdout.close()
 
     def run(self, ids: Iterable[str], *, short: bool, at_once: int = 1) -> Iterator[Result]:
-        """The results of rows, in the order in which they end. *short*: rows about time wait for less."""
-        waiting = list(ids)[::-1]
+        """The results of rows, in the order in which they end. *short*: rows about time wait for less.
+
+        Those begin: the server is not yet busy with the bombs of others.
+        """
+        waiting = sorted(ids, key=lambda id: ROWS[id]["class"] != "time")[::-1]
         n_under_way = 0
         assert self._forge.stdin is not None and self._forge.stdout is not None
         while waiting or n_under_way:
