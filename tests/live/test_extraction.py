@@ -188,7 +188,9 @@ def test_workers_end_when_their_parent_is_killed(order: str) -> None:
         "    await asyncio.sleep(60)\n"
         "asyncio.run(main())\n"
     )
-    parent = subprocess.Popen([sys.executable, "-c", program], env={"PYTHONPATH": str(ROOT)}, stdout=subprocess.PIPE)
+    parent = subprocess.Popen(
+        [sys.executable, "-c", program], env={"PYTHONPATH": f"{ROOT}:{ROOT / 'src'}"}, stdout=subprocess.PIPE
+    )
     try:
         assert parent.stdout is not None
         (worker,) = map(int, parent.stdout.readline().split())
