@@ -2,514 +2,222 @@
 
 ``python -m tests.promises`` runs every test that is named here and prints the figures on its last line.
 
-Ids are those of the specifications: P of the trust page, A of the reference's acceptance cases, N of those it lacks.
+Ids are those of the specifications: P of the trust page, U of inputs that users of such tools complained of, A of the
+reference's acceptance cases, N of those it lacks.
 ``test_promises.py`` fails if either side is missing. A test named ``test_a06_…`` must stand at A06.
 """
 
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass, replace
 
+from tests.promise import Promise, later, owed, rows_of
+from tests.promises_of_web_qa import LACKING, REFERENCE
 
-@dataclass(frozen=True, slots=True)
-class Promise:
-    """One thing we owe. ``tests`` show it; ``reason`` says why nothing can show it yet. Exactly one of the two."""
-
-    text: str
-    source: str
-    tests: tuple[str, ...] = ()
-    reason: str | None = None
-
-
-ANSWERS = "tests/acceptance/test_answers.py::"
-RECOVERY = "tests/acceptance/test_recovery.py::"
-READING = "tests/acceptance/test_reading.py::"
-DISCLOSURE = "tests/acceptance/test_disclosure.py::"
-TRUST = "tests/acceptance/test_trust.py::"
+MODEL = "comes with the model loop"
+ACCEPTANCE = "tests/acceptance/"
+TRUST = f"{ACCEPTANCE}test_trust.py::"
+SEARCHING = f"{ACCEPTANCE}test_searching.py::"
+BYTES = f"{ACCEPTANCE}test_bytes.py::"
 GATE = "tests/web/test_gate.py::test_hostile_url_has_its_stated_verdict_and_touches_only_stated_addresses"
-RESPONSES = "tests/web/test_fetch.py::test_hostile_response_has_its_stated_outcome_and_the_next_fetch_is_good"
-GUARDS = "tests/evidence/test_support.py::test_guards_judge_a_claim"
-CONTRACT = "tests/web/search/test_contract.py::"
-CORROBORATE = "tests/evidence/test_corroborate.py::"
+GATED = "tests/trust/test_user_inputs.py::"
+BROWSER = "tests/web/test_browser.py::"
+WALLS = "tests/web/test_recognise.py::"
+KEPT_PAGES = "tests/live/test_walls.py::test_only_what_is_a_page_is_kept_and_a_wall_is_named_and_asked_once"
+EXTRACTION = "tests/live/test_extraction.py::"
 OPERATIONS = "tests/durable/test_operations.py::"
-BUNDLE = "tests/test_verify_bundle.py::"
 KILLED = "tests/crash/test_crash.py::test_killed_at_every_point_and_at_random_nothing_is_lost_and_nothing_finished_is_done_again"
-OTHER_TURN = "tests/durable/test_journal.py::test_another_question_or_other_options_start_a_turn_of_their_own"
 
-MODEL = "comes with the model loop: without a model there is no draft, no plan of a model's and no checker"
-POLICY = "comes with the server: one person's command line has no policy that somebody else switches off"
-LIVE = "needs the live web; reported by hand, never gated (design R17)"
-
-
-def _owed(text: str, *tests: str) -> Promise:
-    return Promise(text, "", tests)
-
-
-def _later(text: str, reason: str) -> Promise:
-    return Promise(text, "", (), reason)
-
-
-def _from(source: str, promises: dict[str, Promise]) -> dict[str, Promise]:
-    return {id: replace(promise, source=source) for id, promise in promises.items()}
-
-
-TRUST_PAGE = _from(
+TRUST_PAGE = rows_of(
     "trust 2",
     {
-        "P13": _owed(
+        "P1": owed(
+            "no forbidden address is ever connected to, by the browser neither",
+            GATE,
+            "tests/trust/test_generated.py::test_no_url_built_of_the_corpus_is_read_otherwise_by_the_parser_or_dialled_where_it_may_not",
+            "tests/trust/test_generated.py::test_a_gate_with_another_table_is_found_out",
+            "tests/trust/test_peers.py::test_every_way_out_fails_the_test_that_takes_it_even_if_it_hides_it",
+            "tests/trust/test_peers.py::test_child_that_reaches_out_when_its_test_is_over_fails_the_session",
+            f"{BROWSER}test_no_way_out_of_a_page_reaches_a_trap_a_name_or_an_address_that_was_not_judged",
+            f"{BROWSER}test_every_process_of_the_browser_lives_where_there_is_no_network",
+            f"{BROWSER}test_traced_from_outside_no_process_connects_or_sends_anywhere_but_our_client_to_the_site",
+            f"{BROWSER}test_the_trap_catches_a_browser_that_is_let_out",
+        ),
+        "P2": owed(
+            "a name is looked up once a hop, and the peer is one of the judged addresses",
+            "tests/trust/test_rebinding.py::test_200_fetches_of_rebinding_names_look_up_once_a_hop_and_meet_no_wrong_peer",
+            "tests/trust/test_rebinding.py::test_a_gate_that_forgets_what_it_looked_up_is_found_out",
+            "tests/trust/test_rebinding.py::test_a_gate_that_judges_no_answer_is_found_out",
+        ),
+        "P3": owed(
+            "no proxy, netrc, certificate, cookie, referrer or credential of ours goes along",
+            "tests/trust/test_traps.py::test_no_trap_is_sprung_and_no_credential_is_sent",
+            "tests/trust/test_traps.py::test_an_obliging_client_springs_them",
+            "tests/live/test_kept.py::test_nothing_of_a_cookie_is_kept_or_sent_back",
+        ),
+        "P4": owed(
+            "every fetch ends, in time and small, and the next one is good",
+            "tests/trust/test_responses.py::test_hostile_response_ends_as_stated_in_time_and_small_and_the_next_fetch_is_good",
+            "tests/trust/test_responses.py::test_each_kind_of_fault_is_noticed",
+            "tests/trust/test_time.py::test_chain_of_hosts_that_are_slow_in_everything_ends_in_time",
+        ),
+        "P5": owed(
+            "a page can only hurt its own extraction",
+            f"{EXTRACTION}test_a_page_that_kills_its_worker_costs_itself_alone",
+            f"{EXTRACTION}test_a_page_that_computes_for_ever_is_ended_by_its_cpu_limit",
+            f"{EXTRACTION}test_a_page_that_takes_more_memory_than_a_page_may_have_costs_itself",
+            f"{EXTRACTION}test_a_worker_has_no_socket_and_no_variable_of_ours",
+            f"{EXTRACTION}test_workers_end_when_their_parent_is_killed",
+        ),
+        "P6": owed(
+            "a host is asked two at a time and a second apart, and a run has a ceiling",
+            "tests/trust/test_politeness.py::test_300_urls_of_one_host_at_once_go_two_at_a_time_apart_and_none_over_the_ceiling",
+            "tests/trust/test_politeness.py::test_as_it_is_set_by_default_a_host_is_asked_a_second_apart",
+            "tests/trust/test_politeness.py::test_a_pace_that_is_too_fast_is_found_out",
+            "tests/web/test_fetch.py::test_not_one_request_more_arrives_once_the_run_has_sent_what_it_may",
+            "tests/live/test_kept.py::test_turns_of_one_process_stand_in_one_line_at_a_host",
+        ),
+        "P13": owed(
             "every published citation stands at its span in the kept text of a kept page",
             f"{TRUST}test_p13_every_quote_of_every_demo_answer_stands_in_its_page",
             f"{TRUST}test_p13_the_judge_notices_a_changed_byte",
             "tests/evidence/test_support.py::test_citation_attack_ends_as_the_corpus_says",
         ),
-        "P14": _owed(
+        "P14": owed(
             "a changed byte of a kept page is noticed",
             "tests/evidence/test_store.py::test_a_payload_flipped_cut_lengthened_swapped_or_deleted_is_noticed_1000_of_1000",
             "tests/evidence/test_store.py::test_anything_changed_in_a_kept_text_is_noticed",
             "tests/evidence/test_verify.py::test_every_changed_byte_of_a_kept_page_and_text_is_noticed",
         ),
-        "P15": _owed(
+        "P15": owed(
             "what was acknowledged survives the death of the process",
             "tests/test_db.py::test_sqlite_runs_with_write_ahead_log_and_full_synchronisation",
             "tests/test_db.py::test_what_was_acknowledged_is_there_after_kill_9_at_a_named_point",
             "tests/test_db.py::test_what_was_acknowledged_is_there_after_kill_9_right_after_it",
             KILLED,
         ),
-        "P16": _owed(
+        "P16": owed(
             "no paid call is repeated without a decision",
             f"{OPERATIONS}test_result_charge_and_receipt_are_kept_together_or_not_at_all",
             f"{OPERATIONS}test_a_keyed_act_that_was_cut_is_done_again_under_the_same_key",
             f"{OPERATIONS}test_a_paid_act_that_was_cut_is_in_doubt_and_never_repeated_unasked",
             f"{OPERATIONS}test_a_decision_about_a_doubt_is_carried_out_once_and_signed",
+            f"{SEARCHING}test_killed_before_it_was_recorded_a_paid_search_is_made_once",
+            f"{SEARCHING}test_killed_between_record_and_settlement_a_paid_search_is_in_doubt_listed_and_not_repeated",
+            f"{SEARCHING}test_killed_after_it_was_settled_a_paid_search_is_not_made_again",
+            f"{SEARCHING}test_a_batch_with_a_doubt_answers_the_other_questions_and_stops_for_the_decision_at_its_end",
             KILLED,
         ),
     },
 )
 
-REFERENCE = _from(
-    "web-qa 6.3",
+INPUTS = rows_of(
+    "inputs of users",
     {
-        "A01": _later("a factual question on the live web is answered and cited", LIVE),
-        "A02": _later("a cross-check on the live web finds two sites for every claim", LIVE),
-        "A03": _owed(
-            "the page is believed, the search snippet is not",
-            f"{ANSWERS}test_a03_the_page_is_believed_and_the_snippet_is_not",
+        "U01": owed(
+            "UTF-8 under a header that says otherwise",
+            f"{BYTES}test_01_utf8_under_a_header_that_says_otherwise_is_read",
         ),
-        "A04": _owed(
-            "two sites that say the same corroborate a claim (found by search: a question carries no reference address yet)",
-            f"{ANSWERS}test_a04_two_sites_that_say_the_same_corroborate",
+        "U02": owed(
+            "GB2312 that is declared late", f"{BYTES}test_02_gb2312_declared_late_is_read_and_a_quote_from_it_verifies"
         ),
-        "A05": _owed(
-            "pages that differ are both cited, and none wins",
-            f"{ANSWERS}test_a05_pages_that_differ_are_both_cited_and_none_wins",
+        "U03": owed(
+            "a redirect to the cloud's metadata",
+            f"{GATED}test_input_3_redirect_to_cloud_metadata_is_refused_at_the_hop_and_says_nothing_of_it",
         ),
-        "A06": _owed(
-            "an order on a page is neither obeyed nor quoted", f"{ANSWERS}test_a06_an_order_on_a_page_is_not_obeyed"
+        "U04": owed(
+            "a name with a public and a loopback address",
+            f"{GATED}test_input_4_name_with_one_loopback_address_is_refused_and_an_accepted_one_is_met_where_it_was_checked",
         ),
-        "A07": _owed(
-            "nothing found is insufficient evidence, not a failure",
-            f"{ANSWERS}test_a07_nothing_found_is_insufficient_and_no_failure",
+        "U05": owed(
+            "loopback in every spelling",
+            f"{GATED}test_input_5_loopback_in_every_spelling_is_refused_with_the_same_outcome",
         ),
-        "A08": _owed(
-            "a question without a subject is asked back, and nobody is asked",
-            f"{ANSWERS}test_a08_a_question_without_a_subject_is_asked_back_and_nothing_is_sent",
+        "U06": owed(
+            "30 MB without a length",
+            f"{GATED}test_input_6_page_of_30_mb_without_a_length_is_read_to_the_cap_and_its_connection_is_closed",
         ),
-        "A09": _owed(
-            "a dead page is listed beside the answer (partial answers are always allowed)",
-            f"{ANSWERS}test_a09_a_dead_page_is_listed_beside_the_answer",
+        "U07": owed(
+            "40 KB that grow to 4 GB",
+            f"{GATED}test_input_7_40_kb_that_grow_to_4_gb_are_given_up_at_the_cap_within_a_second",
         ),
-        "A10": _owed(
-            "all pages dead: an answer of status failed instead of an exception (design section 4, R16); later it succeeds",
-            f"{ANSWERS}test_a10_all_pages_dead_is_a_failure_and_the_next_ask_succeeds",
+        "U08": owed(
+            "a colspan of nine quadrillion",
+            f"{BYTES}test_08_a_colspan_of_nine_quadrillion_takes_no_longer_than_another",
         ),
-        "A11": _owed(
-            "a dead search: an answer of status failed (design section 4, R16); later it succeeds",
-            f"{ANSWERS}test_a11_a_dead_search_is_a_failure_and_the_next_ask_succeeds",
+        "U09": owed(
+            "a paragraph under 5,000 elements", f"{BYTES}test_09_a_paragraph_under_thousands_of_elements_is_read"
         ),
-        "A12": _owed(
-            "a search that answers 429 is a visible refusal and the next provider's turn; it is not asked again in the same "
-            "answer (evidence 6.5 rules the chain)",
-            f"{ANSWERS}test_a12_a_search_that_asks_to_wait_is_never_taken_for_an_empty_one",
+        "U10": owed(
+            "a search engine that answers 202",
+            f"{SEARCHING}test_input_10_an_engine_that_answers_202_is_rate_limited_and_the_next_one_is_asked",
+            f"{SEARCHING}test_input_10_in_the_same_process_it_is_left_alone_and_the_answer_says_for_how_long",
         ),
-        "A13": _owed(
-            "a page that answers 429 once is asked again", f"{ANSWERS}test_a13_a_page_that_asks_to_wait_is_asked_again"
+        "U11": owed(
+            "SearXNG without JSON",
+            f"{SEARCHING}test_input_11_searxng_without_json_is_refused_with_the_hint_how_to_mend_it",
         ),
-        "A14": _owed(
-            "a redirect off the list is never followed, and is listed",
-            f"{ANSWERS}test_a14_a_redirect_off_the_list_is_never_followed",
+        "U12": owed(
+            "no results because no engine answered",
+            f"{SEARCHING}test_input_12_no_results_from_engines_that_did_not_answer_is_failed_and_names_them",
         ),
-        "A15": _later("invented quotes end in a citation error after one repair", MODEL),
-        "A16": _later("altered claims end in a grounding error after one repair", MODEL),
-        "A17": _later(
-            "a run completes after its cache entry expired",
-            "there is no cache beside the database (design D2); stopped at the same place: A25",
+        "U13": owed(
+            "a message about a quota instead of results",
+            f"{SEARCHING}test_input_13_a_message_instead_of_results_is_a_refusal_and_the_run_goes_on",
         ),
-        "A18": _later(
-            "a closed cache connection ends the run before any model call",
-            "there is no cache beside the database (design D2)",
+        "U14": owed(
+            "a question of 2,500 characters",
+            f"{SEARCHING}test_input_14_a_long_question_is_shortened_for_the_engine_and_kept_whole_in_the_run",
         ),
-        "A19": _owed(
-            "a table that is gone ends the run before anything is sent; restored, it completes",
-            f"{RECOVERY}test_a19_a_table_that_is_gone_ends_the_run_before_anything_is_sent",
+        "U15": owed(
+            "a challenge; a shell of scripts",
+            f"{WALLS}test_input_15_a_challenge_is_a_bot_wall_and_a_script_shell_needs_javascript_and_neither_is_empty",
+            KEPT_PAGES,
         ),
-        "A20": _owed(
-            "another question never continues a stopped turn; it starts one of its own instead of an error (design R15)",
-            OTHER_TURN,
+        "U16": owed(
+            "an article that loads a captcha",
+            f"{WALLS}test_input_16_an_article_whose_comment_form_loads_a_captcha_is_a_page",
+            KEPT_PAGES,
         ),
-        "A21": _later("a disabled policy refuses a stopped run", POLICY),
-        "A22": _owed(
-            "a kept page that was changed is not published; restored, the turn completes",
-            f"{RECOVERY}test_a22_a_kept_page_that_was_changed_is_not_published",
+        "U17": owed(
+            "a consent form; a banner before an article",
+            f"{WALLS}test_input_17_a_refusal_with_a_consent_form_is_a_cookie_wall_and_a_banner_before_an_article_is_none",
+            KEPT_PAGES,
         ),
-        "A23": _owed(
-            "cancelled before it starts, nothing runs", f"{RECOVERY}test_a23_cancelled_before_it_starts_nothing_runs"
+        "U18": owed(
+            "a PDF under another type; an error page under a PDF's name",
+            f"{BYTES}test_18_a_pdf_is_one_under_any_type_and_an_error_page_is_none_under_any_name",
         ),
-        "A24": _owed(
-            "killed after a page was kept, that page is not fetched again",
-            f"{RECOVERY}test_a24_killed_after_a_page_was_kept_that_page_is_not_fetched_again",
-            KILLED,
+        "U19": owed(
+            "a robots file that fails or hangs",
+            "tests/live/test_kept.py::test_an_answer_names_the_sites_whose_robots_file_could_not_be_had",
+            "tests/web/test_fetch.py::test_robots_file_that_cannot_be_had_shuts_its_site_for_the_run_and_says_why",
         ),
-        "A25": _owed(
-            "killed after reading, nothing is asked of the web again",
-            f"{RECOVERY}test_a25_killed_after_reading_nothing_is_asked_of_the_web_again",
+        "U20": owed(
+            "hidden text and a title that give orders",
+            "tests/acceptance/test_answers.py::test_a06_an_order_on_a_page_is_not_obeyed",
+            "tests/web/extract/test_html.py::test_every_visible_word_is_kept_every_hidden_one_left_out_and_every_block_stands_in_the_source",
         ),
-        "A26": _owed(
-            "killed after the answer was kept, that answer is delivered",
-            f"{RECOVERY}test_a26_killed_after_the_answer_was_kept_that_answer_is_delivered",
+        "U21": later(
+            "killed after the second of four paid calls, by itself on",
+            "a run goes on by itself when a server is there to start it; a command goes on when it is asked again (P16)",
         ),
-        "A27": _owed(
-            "somebody else's file is left alone, the answer is kept, and delivered once the file is gone",
-            f"{RECOVERY}test_a27_a_file_of_somebody_else_is_left_alone",
+        "U22": later("a stream is taken up at its last number", "streams come with the server"),
+        "U23": owed(
+            "two processes with ten questions each on one store",
+            "tests/acceptance/test_recovery.py::test_input_23_two_processes_of_ten_questions_each_share_one_store",
         ),
-        "A28": _later(
-            "a reference address off the list is refused when the task is made",
-            "a question carries no reference addresses in this release; pages off the list: A14, N52",
-        ),
-        "A29": _owed(
-            "more sources than an answer may have are wrong usage (the limit is 50)",
-            f"{DISCLOSURE}test_a29_more_sources_than_an_answer_may_have_are_wrong_usage",
-        ),
-        "A30": _owed("an address with user and password is refused", GATE),
-        "A31": _owed(
-            "a private page is refused although it is on the list; only FIRSTHAND_ALLOW_PRIVATE lifts it (design R14)",
-            f"{ANSWERS}test_a31_a_private_page_on_the_list_is_still_refused",
-            GATE,
-        ),
-        "A32": _owed("private and special addresses are refused, public ones are not", GATE),
-        "A33": _owed(
-            "a short Retry-After is waited for, a long one is not",
-            "tests/web/test_fetch.py::test_busy_server_is_asked_three_times_as_far_apart_as_it_says",
-            "tests/web/test_fetch.py::test_server_that_asks_for_an_hour_is_left_alone_and_not_asked_again",
-        ),
-        "A34": _owed(
-            "hits that differ by fragment are one page", f"{ANSWERS}test_a34_hits_that_differ_by_fragment_are_one_page"
-        ),
-        "A35": _owed(
-            "the same words on two sites do not corroborate",
-            f"{CORROBORATE}test_same_text_on_two_sites_does_not_corroborate",
-        ),
-        "A36": _owed(
-            "a page that never finishes ends when the asker leaves",
-            f"{ANSWERS}test_a36_cancelling_ends_a_page_that_never_does",
-            "tests/web/test_fetch.py::test_cancelled_fetch_ends_at_once_and_closes_its_connection",
-        ),
-        "A37": _owed(
-            "a search query is trimmed and its hits are cut to the limit",
-            f"{ANSWERS}test_a37_a_search_is_trimmed_and_cut_to_its_limit",
-            f"{CONTRACT}test_no_more_hits_than_asked_for",
-        ),
-        "A38": _owed(
-            "a query that asks nothing never reaches a provider; a long one is cut at word borders instead of refused "
-            "(evidence 6.5)",
-            f"{CONTRACT}test_a_query_that_asks_nothing_is_refused_before_the_provider_is_called",
-            f"{CONTRACT}test_a_long_query_is_cut_at_word_borders_and_keeps_what_names_the_subject",
-        ),
-        "A39": _later("a tool that was not granted is refused", "tools and grants come with the agent"),
-        "A40": _owed(
-            "long titles and snippets are cut to whole characters",
-            f"{CONTRACT}test_long_titles_and_snippets_are_cut_to_whole_characters",
-        ),
-        "A41": _owed(
-            "a provider's error is never repeated, and what is no web address is no hit",
-            f"{CONTRACT}test_a_failure_has_its_outcome_and_code_and_never_echoes_the_provider",
-            "tests/web/search/test_codec.py::test_what_is_not_a_plain_web_address_is_no_hit",
-        ),
-        "A42": _owed(
-            "a provider gets the request that its interface promises, and its redirects are errors",
-            "tests/web/search/test_searxng.py::test_the_search_path_stands_under_the_base_address",
-            "tests/web/search/test_duckduckgo.py::test_the_query_is_posted_as_the_form_of_the_page",
-            "tests/web/search/test_loopback.py::test_a_redirect_is_not_followed",
-        ),
-        "A43": _owed(
-            "429, no JSON and a wrong shape are failures with a code; a time limit of nothing is refused",
-            f"{CONTRACT}test_a_failure_has_its_outcome_and_code_and_never_echoes_the_provider",
-            "tests/web/search/test_loopback.py::test_an_instance_without_json_is_a_refusal_with_a_hint",
-            "tests/web/search/test_providers.py::test_a_time_limit_of_nothing_is_refused",
-        ),
-        "A44": _owed(
-            "importing does nothing, and the documented examples print what the documents say",
-            f"{DISCLOSURE}test_a44_importing_does_nothing_and_an_answer_comes_from_the_command",
-            "tests/test_docs.py::test_the_commands_of_a_document_print_what_it_says",
-        ),
-        "A45": _owed(
-            "rooms import downwards only, and the engine does no I/O",
-            f"{TRUST}test_a45_rooms_import_downwards_and_the_engine_does_no_io",
+        "U24": later("half a reply of a model", MODEL),
+        "U25": owed(
+            "words of two characters; a page that changed after it was cited",
+            "tests/evidence/test_recall.py::test_words_of_any_script_are_found_on_both_databases",
+            "tests/live/test_kept.py::test_a_page_that_changed_after_it_was_cited_leaves_the_old_answer_true",
         ),
     },
 )
 
-LACKING = _from(
-    "web-qa 6.4",
-    {
-        "N01": _later("a policy disabled while pages are read is no failed source", POLICY),
-        "N02": _owed(
-            "a kept text that was changed stops the turn; it is no failed source",
-            f"{RECOVERY}test_n02_a_kept_text_that_was_changed_is_no_failed_source",
-        ),
-        "N03": _later("a removed principal gets nothing delivered", POLICY),
-        "N04": _owed(
-            "a turn is continued only with the providers that it was asked with; others start a turn of their own (design R15)",
-            OTHER_TURN,
-        ),
-        "N05": _owed(
-            "many long pages with long names are no failure",
-            f"{READING}test_n05_six_long_pages_with_long_names_are_no_failure",
-        ),
-        "N06": _owed(
-            "a page of ninety thousand Chinese characters is read",
-            f"{READING}test_n06_a_page_of_ninety_thousand_chinese_characters_is_read",
-        ),
-        "N07": _later("five missing facets and a cross-check note are all visible", MODEL),
-        "N08": _owed(
-            "questions in Russian, Arabic, Japanese and Korean find the right block",
-            f"{READING}test_n08_questions_in_other_scripts_find_the_right_block",
-        ),
-        "N09": _later("a plan that is no JSON is asked for once more", MODEL),
-        "N10": _later("a draft that was cut off is repaired once", MODEL),
-        "N11": _later("killed between draft and check, the stored draft is checked", MODEL),
-        "N12": _later("a budget of calls stops a run, resumably", MODEL),
-        "N13": _owed(
-            "two that drive one session take turns, and no request is made twice for one turn",
-            f"{TRUST}test_n13_two_that_ask_the_same_at_once_take_turns_and_both_get_an_answer",
-            "tests/durable/test_lease.py::test_a_second_holder_is_refused_and_told_how_long_to_wait",
-        ),
-        "N14": _owed(
-            "a holder that was frozen past its lease writes nothing when it wakes",
-            "tests/durable/test_lease.py::test_a_frozen_process_that_wakes_after_its_lease_writes_nothing",
-        ),
-        "N15": _owed(
-            "stopped while files are put in place: the old state or the new one, never half a file (by kill; what is synced, "
-            "and when, is asserted for the database)",
-            f"{RECOVERY}test_n15_killed_while_files_are_put_in_place_none_is_half_written",
-            "tests/test_db.py::test_sqlite_runs_with_write_ahead_log_and_full_synchronisation",
-        ),
-        "N16": _owed("25 % is not borne by 25", GUARDS),
-        "N17": _owed("a claim that drops a negation is contradicted", GUARDS),
-        "N18": _owed("a number that no quote holds is unsupported", GUARDS),
-        "N19": _owed(
-            "a quote that says too little is refused",
-            "tests/evidence/test_quotes.py::test_a_quote_that_says_too_little_is_refused",
-        ),
-        "N20": _owed(
-            "a quote that differs in marks and spaces only is replaced by the page's words, and that is recorded",
-            "tests/evidence/test_quotes.py::test_a_quote_is_found_where_a_reader_would_see_it",
-            "tests/evidence/test_verify.py::test_words_that_differ_in_spaces_only_are_normalised",
-        ),
-        "N21": _owed(
-            "a quote that occurs twice is told apart by its context",
-            "tests/evidence/test_quotes.py::test_ties_go_to_context_then_to_the_nearest_then_to_the_first",
-            "tests/evidence/test_quotes.py::test_a_folded_tie_is_settled_by_context_too",
-        ),
-        "N22": _owed(
-            "www. and the bare host are one site",
-            f"{CORROBORATE}test_sites_are_told_apart_by_the_public_suffix_list",
-            f"{CORROBORATE}test_two_wordings_corroborate_on_two_sites_only",
-        ),
-        "N23": _owed(
-            "agency text with another byline does not corroborate",
-            f"{CORROBORATE}test_one_text_with_another_byline_is_one_text",
-            f"{CORROBORATE}test_same_text_on_two_sites_does_not_corroborate",
-        ),
-        "N24": _owed(
-            "two tenants of one hosting suffix are two sites",
-            f"{CORROBORATE}test_sites_are_told_apart_by_the_public_suffix_list",
-        ),
-        "N25": _owed(
-            "only the claim that speaks of the disputed thing is disputed",
-            f"{CORROBORATE}test_only_the_claim_that_speaks_of_the_disputed_thing_is_disputed",
-        ),
-        "N26": _owed(
-            "two numbers for one attribute are a conflict that the answer names",
-            f"{CORROBORATE}test_two_numbers_for_one_attribute_are_a_candidate_conflict",
-            f"{DISCLOSURE}test_n26_numbers_that_differ_are_named_although_nobody_asked_for_a_check",
-            f"{DISCLOSURE}test_n26_pages_that_agree_on_two_numbers_are_no_conflict",
-        ),
-        "N27": _owed(
-            "a part of the question that no claim answers is named as missing",
-            f"{DISCLOSURE}test_n27_a_part_of_the_question_without_a_claim_is_named",
-        ),
-        "N28": _owed(
-            "a page that robots forbid is not asked for, and it is said",
-            f"{READING}test_n28_a_page_that_robots_forbid_is_not_asked_for_and_it_is_said",
-        ),
-        "N29": _owed(
-            "a missing robots file allows; one that fails or never comes forbids",
-            f"{READING}test_n29_a_robots_file_that_cannot_be_had_forbids_the_site",
-            "tests/web/test_robots.py::test_missing_file_allows_and_unreachable_file_forbids",
-            "tests/web/test_robots.py::test_server_that_never_answers_forbids_until_it_is_asked_again",
-        ),
-        "N30": _owed(
-            "five redirects of a robots file are followed, six make it absent",
-            "tests/web/test_robots.py::test_five_redirects_are_followed_and_a_sixth_makes_the_file_absent",
-        ),
-        "N31": _owed(
-            "requests to one host are spaced (two may be under way at a time, as the table of limits says: design D5)",
-            "tests/web/test_pace.py::test_three_hundred_requests_of_one_host_go_two_at_a_time_and_a_second_apart",
-        ),
-        "N32": _owed(
-            "a site that asks for an hour is left, the others go on, and the answer says when it may be asked again",
-            f"{READING}test_n32_a_site_that_asks_for_an_hour_is_left_and_the_others_go_on",
-        ),
-        "N33": _owed("a host with one private address among its addresses is refused", GATE),
-        "N34": _owed(
-            "a name that changes its address later gains nothing: the judged address is dialled",
-            GATE,
-            "tests/web/test_gate.py::test_name_is_looked_up_once_a_fetch_and_again_in_the_next",
-            "tests/web/test_client.py::test_name_that_reaches_the_connector_is_not_looked_up",
-        ),
-        "N35": _owed(
-            "numbers and backslashes are no way round the gate (refused, the second too: hostile corpus); a trailing root dot "
-            "is stripped instead of refused (design D5)",
-            GATE,
-            "tests/web/test_address.py::test_canonical_form_has_no_fragment_no_root_dot_and_no_default_port",
-        ),
-        "N36": _owed(
-            "the redirects of one page are limited (to ten instead of three: design D5)",
-            GATE,
-            "tests/web/test_limits.py::test_address_limits_are_the_corpus_defaults",
-        ),
-        "N37": _owed(
-            "a redirect from https to http is refused",
-            "tests/web/test_address.py::test_redirect_from_https_to_http_is_refused",
-        ),
-        "N38": _owed(
-            "a windows-1251 page has the right characters, declared or not, and its snapshot is its raw bytes",
-            f"{READING}test_n38_an_old_encoding_gives_the_right_characters",
-        ),
-        "N39": _owed(
-            "a packed page is unpacked within the limit",
-            f"{READING}test_n39_a_packed_page_nobody_asked_for_packed_is_read",
-            RESPONSES,
-        ),
-        "N40": _owed(
-            "a body over the limit and a bomb stop early, by decoded size (10 MiB instead of 1: design D5)",
-            RESPONSES,
-            "tests/web/test_decode.py::test_bomb_is_refused_after_the_limit_and_a_cut_body_is_an_error",
-        ),
-        "N41": _owed(
-            "what a page is, its bytes decide, not its header (PDF is read: design D17, R4)",
-            "tests/web/extract/test_pdf.py::test_the_bytes_decide_not_the_header",
-            "tests/web/extract/test_extract.py::test_the_kind_is_decided_by_the_bytes",
-        ),
-        "N42": _owed(
-            "a body that is shorter than it said is no page",
-            f"{READING}test_n42_a_page_that_is_cut_off_is_no_page",
-            RESPONSES,
-        ),
-        "N43": _owed(
-            "a fact in a table or a list can be quoted",
-            f"{READING}test_n43_a_fact_that_stands_in_a_table_or_a_list_is_quoted",
-        ),
-        "N44": _owed(
-            "what no reader sees is never quoted",
-            f"{READING}test_n44_what_no_reader_sees_is_never_quoted",
-            "tests/web/extract/test_seen.py::test_these_styles_hide",
-            "tests/web/extract/test_seen.py::test_attributes_hide_too",
-        ),
-        "N45": _owed(
-            "words on two lines stay two words",
-            f"{READING}test_n45_words_on_two_lines_stay_two_words",
-            "tests/web/extract/test_html.py::test_inline_borders_add_no_space_and_breaks_and_blocks_do",
-        ),
-        "N46": _owed(
-            "a page of three hundred thousand characters is read to its end (nothing is cut, so nothing is disclosed)",
-            f"{READING}test_n46_a_page_of_three_hundred_thousand_characters_is_read_to_its_end",
-        ),
-        "N47": _owed("no character is cut in two", f"{READING}test_n47_a_character_of_two_units_is_never_cut"),
-        "N48": _owed(
-            "a better extractor never moves an old citation",
-            "tests/evidence/test_store.py::test_an_old_citation_finds_its_text_after_the_extractor_was_changed",
-            "tests/evidence/test_verify.py::test_only_the_stored_version_counts",
-        ),
-        "N49": _owed(
-            "one malformed hit is dropped and counted, the others stay",
-            f"{CONTRACT}test_one_malformed_hit_is_dropped_and_counted_and_the_others_stay",
-        ),
-        "N50": _owed(
-            "the next hit takes the place of one that fails",
-            f"{DISCLOSURE}test_n50_the_next_hit_takes_the_place_of_one_that_fails",
-        ),
-        "N51": _owed("a mirror counts once and is listed", f"{DISCLOSURE}test_n51_a_mirror_is_read_once_and_listed"),
-        "N52": _owed(
-            "hits off the list are listed, with their addresses instead of a count",
-            f"{DISCLOSURE}test_n52_hits_off_the_list_are_not_asked_for_and_are_listed",
-        ),
-        "N53": _owed(
-            "a German question without an answer is told so in German",
-            f"{DISCLOSURE}test_n53_a_german_question_without_an_answer_is_told_so_in_german",
-        ),
-        "N54": _owed(
-            "nothing in a page becomes active in an answer",
-            f"{DISCLOSURE}test_n54_nothing_in_a_page_becomes_active_in_an_answer",
-            "tests/test_page.py::test_a_payload_in_any_field_stays_text",
-        ),
-        "N55": _later("a page that orders the checker changes no verdict", MODEL),
-        "N56": _owed("no address in a page is asked for", f"{DISCLOSURE}test_n56_no_address_in_a_page_is_asked_for"),
-        "N57": _later("a passage that names another passage selects nothing", MODEL),
-        "N58": _owed(
-            "an exported answer is verified offline by a program that shares no code",
-            f"{DISCLOSURE}test_n58_an_exported_answer_is_checked_by_a_program_that_shares_nothing",
-            f"{BUNDLE}test_it_runs_alone_without_the_package",
-        ),
-        "N59": _owed(
-            "a changed byte in a bundle is noticed and its file is named (bundles are not signed yet)",
-            f"{BUNDLE}test_a_changed_byte_in_any_file_is_noticed",
-            f"{BUNDLE}test_every_random_change_of_a_byte_is_noticed",
-        ),
-        "N60": _later(
-            "a bundle that an unknown key signed is intact but not trusted",
-            "design R4 makes a bundle a folder with a manifest; signatures come later",
-        ),
-        "N61": _owed(
-            "the deep link of a quote names its words as browsers read them (in a browser with the web page's release)",
-            "tests/evidence/test_fragments.py::test_a_link_names_the_quoted_words",
-            "tests/evidence/test_fragments.py::test_a_directive_holds_no_sign_that_would_split_it",
-            "tests/test_page.py::test_the_deep_link_names_the_first_words_of_the_quote",
-        ),
-        "N62": _later(
-            "a WARC export is read by an independent reader",
-            "design R4 rules the form of an export: payloads, texts and a manifest, no WARC",
-        ),
-        "N63": _owed(
-            "a clock that jumps neither ends nor prolongs anything",
-            "tests/durable/test_lease.py::test_on_one_machine_a_stepped_wall_clock_neither_ends_nor_prolongs_a_lease",
-        ),
-        "N64": _owed(
-            "a full disk is said in a sentence, nothing is half written, and the turn goes on when there is room",
-            f"{RECOVERY}test_n64_a_full_disk_is_said_in_a_sentence_and_the_answer_goes_on_when_there_is_room",
-            "tests/test_db.py::test_on_a_full_disk_reads_go_on_and_work_resumes_when_there_is_space",
-        ),
-        "N65": _owed(
-            "a link that was planted where a file goes is not followed",
-            f"{RECOVERY}test_n65_a_link_planted_where_a_file_goes_is_not_followed",
-            "tests/evidence/test_bundle.py::test_a_file_or_a_link_in_the_way_is_refused",
-            f"{BUNDLE}test_links_and_devices_are_not_followed",
-        ),
-    },
-)
 
-PROMISES: dict[str, Promise] = {**TRUST_PAGE, **REFERENCE, **LACKING}
+PROMISES: dict[str, Promise] = {**TRUST_PAGE, **INPUTS, **REFERENCE, **LACKING}
 
 
 def main() -> int:

@@ -9,11 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.promises import PROMISES, Promise
+from tests.promise import Promise
+from tests.promises import PROMISES
 
 ROOT = Path(__file__).parents[1]
 OWED = [
-    *(f"P{n}" for n in range(13, 17)),
+    *(f"P{n}" for n in (*range(1, 7), *range(13, 17))),
+    *(f"U{n:02}" for n in range(1, 26)),
     *(f"A{n:02}" for n in range(1, 46)),
     *(f"N{n:02}" for n in range(1, 66)),
 ]

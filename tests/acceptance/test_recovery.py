@@ -165,3 +165,31 @@ async def test_n65_a_link_planted_where_a_file_goes_is_not_followed(orchid: Worl
         await orchid.ask(home, out=tmp_path / "out")
     assert victim.read_text(encoding="utf-8") == "precious"
     assert [file.name for file in (tmp_path / "out").iterdir()] == ["answer.json"]
+
+
+def test_input_23_two_processes_of_ten_questions_each_share_one_store(
+    orchid: World, home: Path, tmp_path: Path
+) -> None:
+    commands = []
+    for name in ("left", "right"):
+        questions = tmp_path / f"{name}.jsonl"
+        rows = [{"id": f"{name}-{n}", "question": f"{QUESTION} Say it for reader {n}."} for n in range(10)]
+        questions.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+        words = ("batch", str(questions), "--out", str(tmp_path / f"{name}.out"), "--concurrency", "2")
+        commands.append(start(home, *words, "--session", name, **orchid.web.settings))
+    for command in commands:
+        _, said = command.communicate(timeout=2 * PATIENCE_S)
+        assert command.returncode == 0, said
+        assert "locked" not in said
+    for name in ("left", "right"):
+        answers = [json.loads(line) for line in (tmp_path / f"{name}.out").read_text(encoding="utf-8").splitlines()]
+        assert {answer["id"] for answer in answers} == {f"{name}-{n}" for n in range(10)}
+        assert {answer["status"] for answer in answers} == {"answered"}
+    with sqlite3.connect(home / "firsthand.db") as connection:
+        events = connection.execute(
+            "SELECT turn_id, count(*), min(seq), max(seq) FROM event GROUP BY turn_id"
+        ).fetchall()
+        drivers = connection.execute("SELECT turn_id, count(*) FROM run GROUP BY turn_id").fetchall()
+    connection.close()
+    assert len(events) == 20 and all((n, first, last) == (last, 1, n) for _, n, first, last in events)
+    assert {n for _, n in drivers} == {1}  # no turn had two runs: one process drove each
