@@ -9,10 +9,12 @@ from __future__ import annotations
 import importlib
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
 from collections.abc import Generator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -110,8 +112,9 @@ def pytest_configure(config: pytest.Config) -> None:
     """Begin to watch, before any test is imported."""
     report = os.environ.get(socket_watch.REPORT)
     if not report:
-        folder = Path(tempfile.mkdtemp(prefix="firsthand-sockets-"))
-        report = os.environ[socket_watch.REPORT] = str(folder / "refused.jsonl")
+        folder = tempfile.mkdtemp(prefix="firsthand-sockets-")
+        config.add_cleanup(partial(shutil.rmtree, folder, ignore_errors=True))
+        report = os.environ[socket_watch.REPORT] = str(Path(folder, "refused.jsonl"))
     config.pluginmanager.register(Plugin(Path(report)), "socket-watch")
     socket_watch.install()
     os.environ.update(watched(os.environ))
