@@ -283,7 +283,7 @@ def _part_lines(part: Part, width: int, indent: str) -> list[str]:
                 hang = indent + "  " if "\t" in row else indent
                 lines += _wrapped(" │ ".join(row.split("\t")), width, indent=indent, hang=hang)
     numbers = "".join(f"[{n}]" for n in part.sources)
-    if is_code(part.shaped[-1]):
+    if not lines or is_code(part.shaped[-1]):
         return [*lines, indent + numbers]  # a mark of ours must not look like code
     return [*lines[:-1], f"{lines[-1]} {numbers}"]
 

@@ -134,3 +134,8 @@ def test_a_hostile_text_is_searched_in_linear_time() -> None:
     for body in ("e\u0301" * 100_000, " \u200b" * 100_000, "a" * 400_000, "'" * 400_000):
         assert locate("a" * 5_000 + "b", body)[1] == "missing"
     assert time.perf_counter() - began < 20
+
+
+def test_words_are_not_found_where_more_would_be_shown_than_was_asked_for() -> None:
+    assert locate("of", "the sum o\ufb01 all") == (Span(0, 0), "missing")  # the f is half of a ligature
+    assert locate("of", "o\ufb01, o\u200bf") == (Span(4, 7), "normalised")  # a later place is taken

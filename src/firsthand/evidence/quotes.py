@@ -18,7 +18,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from array import array
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
@@ -70,6 +70,10 @@ class Folded:
     starts: array[int]
     ends: array[int]
 
+    def parts(self, at: int) -> bool:
+        """Whether *at* stands inside a letter with its marks, or a ligature: what is cut there would show more."""
+        return 0 < at < len(self.text) and self.starts[at] == self.starts[at - 1]
+
     def span(self, start: int, end: int) -> Span:
         """The span of the original behind ``text[start:end]``, which must not be empty."""
         return Span(self.starts[start], self.ends[end - 1])
@@ -114,7 +118,7 @@ def locate(
     if not needle or len(quote) > MAX_FOLDED_CHARS:
         return Span(0, 0), "missing"
     target = None if wanted is None else _folded_index(text, wanted - base)
-    start = _best(needle, text.text, _fold_inside(prefix), _fold_inside(suffix), target)
+    start = _best(needle, text.text, _fold_inside(prefix), _fold_inside(suffix), target, text.parts)
     if start is None:
         return Span(0, 0), "missing"
     span = text.span(start, start + len(needle))
@@ -247,9 +251,18 @@ def _is_unseen(char: str) -> bool:
     return unicodedata.category(char) == "Cf" and char not in _SEEN_FORMATS
 
 
-def _best(needle: str, body: str, prefix: str, suffix: str, wanted: int | None) -> int | None:
-    """Where *needle* stands in *body*, the best of its places; None if nowhere."""
+def _best(
+    needle: str,
+    body: str,
+    prefix: str,
+    suffix: str,
+    wanted: int | None,
+    parts: Callable[[int], bool] = lambda at: False,
+) -> int | None:
+    """Where *needle* stands in *body*, the best of its places; None if nowhere. None begins or ends where it *parts*."""
     first = body.find(needle)
+    while first >= 0 and (parts(first) or parts(first + len(needle))):
+        first = body.find(needle, first + len(needle))
     if first < 0 or not (prefix or suffix or wanted is not None):
         return first if first >= 0 else None
     prefix, suffix = prefix[-CONTEXT_CHARS:], suffix[:CONTEXT_CHARS]
@@ -259,7 +272,7 @@ def _best(needle: str, body: str, prefix: str, suffix: str, wanted: int | None) 
         context = _shared_end(body[max(0, at - CONTEXT_CHARS) : at], prefix)
         context += _shared_start(body[at + len(needle) : at + len(needle) + CONTEXT_CHARS], suffix)
         rank = (context, -abs(at - wanted) if wanted is not None else 0)
-        if rank > best_rank:
+        if rank > best_rank and not (parts(at) or parts(at + len(needle))):
             best, best_rank = at, rank
         # Places that overlap are one place repeated; stepping over them keeps this linear.
         at = body.find(needle, at + len(needle))
