@@ -160,6 +160,8 @@ def _archive_type(head: bytes) -> str:
 
 def unmarked_utf16(head: bytes) -> str | None:
     """``utf-16-le`` or ``utf-16-be`` if *head* is one of them without a mark: nearly every other byte is zero."""
+    if b"\0" not in head:
+        return None
     n_pairs = len(head) // 2
     n_first, n_second = head[: 2 * n_pairs : 2].count(0), head[1 : 2 * n_pairs : 2].count(0)
     if n_pairs < 4 or abs(n_first - n_second) < _UTF16_SHARE * n_pairs or min(n_first, n_second) * 20 > n_pairs:
