@@ -4,7 +4,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/pip --disable-pip-version-check -q
 
-.PHONY: setup demo test check evals evals-demo bench crash crash-long trust pins clean
+.PHONY: setup demo test check evals evals-demo evals-walls bench crash crash-long crash-paid promises trust trust-long \
+	pins clean
 
 setup: $(VENV)/.base
 
@@ -37,11 +38,15 @@ check: $(VENV)/.dev  ## formatter, linter, types, import contracts
 evals-demo: $(VENV)/.dev  ## questions over the demo pages, against the pinned floors
 	@$(BIN)/python -m evals.run_demo --floors evals/floors.json
 
+evals-walls: $(VENV)/.dev  ## what came instead of a page, against the pinned floors
+	@$(BIN)/python -m evals.walls --floors evals/floors-walls.json
+
 evals: $(VENV)/.dev  ## the open questions over six documentation packages
 	@$(BIN)/python -m evals.run_questions --install --no-misses
 
 bench: $(VENV)/.dev  ## start-up, answer and recall, one JSON object each
 	@$(BIN)/python -m benchmarks.answer
+	@$(BIN)/python -m benchmarks.world_run --setting real --runs 3
 
 crash: $(VENV)/.dev  ## kill at every fault point and at 100 random moments, resume, compare
 	@$(BIN)/python -m benchmarks.crash --hits 4 --random 100 --out benchmarks/results/crash.jsonl
@@ -49,8 +54,17 @@ crash: $(VENV)/.dev  ## kill at every fault point and at 100 random moments, res
 crash-long: $(VENV)/.dev  ## the same with 1,000 random moments
 	@$(BIN)/python -m benchmarks.crash --random 1000 --double 200 --out benchmarks/results/crash.jsonl
 
-trust: $(VENV)/.dev  ## the promises this release keeps, with their figures
+crash-paid: $(VENV)/.dev  ## kill around a paid search, resume, count requests and charges at the service
+	@$(BIN)/python -m benchmarks.paid_search --hits 2 --random 5 --double 3 --out benchmarks/results/paid-search.jsonl
+
+promises: $(VENV)/.dev  ## every test that shows a promise
 	@$(BIN)/python -m tests.promises
+
+trust: $(VENV)/.dev  ## the figures of P1 to P6, short form
+	@$(BIN)/python -m benchmarks.trust --short
+
+trust-long: $(VENV)/.dev  ## the same with a million generated addresses and the corpus' own time limits
+	@$(BIN)/python -m benchmarks.trust
 
 COMPILE := $(BIN)/pip-compile -q --generate-hashes --no-emit-index-url --no-emit-trusted-host --no-emit-find-links \
 	--no-header --strip-extras --allow-unsafe

@@ -10,7 +10,9 @@ READING = "tests/acceptance/test_reading.py::"
 DISCLOSURE = "tests/acceptance/test_disclosure.py::"
 TRUST = "tests/acceptance/test_trust.py::"
 GATE = "tests/web/test_gate.py::test_hostile_url_has_its_stated_verdict_and_touches_only_stated_addresses"
-RESPONSES = "tests/web/test_fetch.py::test_hostile_response_has_its_stated_outcome_and_the_next_fetch_is_good"
+RESPONSES = (
+    "tests/trust/test_responses.py::test_hostile_response_ends_as_stated_in_time_and_small_and_the_next_fetch_is_good"
+)
 GUARDS = "tests/evidence/test_support.py::test_guards_judge_a_claim"
 CONTRACT = "tests/web/search/test_contract.py::"
 CORROBORATE = "tests/evidence/test_corroborate.py::"

@@ -33,6 +33,7 @@ from typing import TYPE_CHECKING, Any
 from firsthand.errors import FetchFailed, OutsideError
 from firsthand.values import HttpResponse
 from firsthand.web.fetch import RENDERED_HEADER, Load
+from firsthand.web.reply import failed
 
 if TYPE_CHECKING:
     from playwright.async_api import Browser, BrowserContext, Page, Playwright, Route
@@ -134,12 +135,12 @@ class Chromium:
                     document = await self._visit(browser, visit)
             except TimeoutError as error:
                 await self.aclose()  # a page that does not answer any more may hold the whole browser
-                raise FetchFailed("timeout", "render_timeout", "The page's scripts did not come to rest.") from error
+                raise failed("render_timeout", "The page's scripts did not come to rest.") from error
             except _playwright_errors() as error:
                 await self.aclose()
-                raise FetchFailed("failed", "render_failed", "The browser broke while it rendered the page.") from error
+                raise failed("render_failed", "The browser broke while it rendered the page.") from error
         if len(document) > self._limits.document_chars:
-            raise FetchFailed("too_large", "too_large", "The rendered page is larger than a page may be.")
+            raise failed("too_large", "The rendered page is larger than a page may be.")
         return HttpResponse(shell.url, shell.status, self._headers(browser, visit), document.encode("utf-8", "replace"))
 
     async def aclose(self) -> None:
@@ -188,7 +189,7 @@ class Chromium:
             )
         except _playwright_errors() as error:
             await self.aclose()
-            raise FetchFailed("failed", "render_failed", "The browser could not be started.") from error
+            raise failed("render_failed", "The browser could not be started.") from error
         return self._browser
 
     async def _visit(self, browser: Browser, visit: _Visit) -> str:

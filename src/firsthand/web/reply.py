@@ -37,6 +37,8 @@ OUTCOME_OF_CODE: Mapping[str, Outcome] = {
     "parked": "not_found",
     "paywall": "paywall",
     "rate_limited": "rate_limited",
+    "render_failed": "failed",
+    "render_timeout": "timeout",
     "robots": "robots",
     "robots_unreachable": "robots",
     "run_ceiling": "blocked_by_policy",
