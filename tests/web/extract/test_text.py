@@ -111,7 +111,15 @@ def test_plain_text_is_read_in_whatever_encoding(codec: str) -> None:
     assert text.body.endswith(sentence)
 
 
-PIECES = ["# ", "## ", "- ", "1. ", "> ", "    ", "```", "~~~", "|", "---", "===", "\n", "\n\n", "wort", "*", "`", "[a](b)", " ", "\t", "e\u0301", "\u200b", "---\ntitle: x\n---\n", "o  x", "\u2028"]  # fmt: skip
+def test_a_fence_ends_where_nothing_stands_behind_it_and_begins_where_no_more_backticks_do() -> None:
+    text = read("```py\nfirst\n```py\nsecond\n```\n\n```inline``` words\n")
+    assert [(kind, words) for kind, _, words in said(text)] == [
+        ("code", "first\n```py\nsecond"),
+        ("paragraph", "```inline``` words"),
+    ]
+
+
+PIECES = ["# ", "## ", "- ", "1. ", "> ", "    ", "```\n", "~~~\n", "```wort` ",  "|", "---", "===", "\n", "\n\n", "wort", "*", "`", "[a](b)", " ", "\t", "e\u0301", "\u200b", "---\ntitle: x\n---\n", "o  x", "\u2028"]  # fmt: skip
 
 
 @settings(max_examples=300, deadline=None)

@@ -21,7 +21,8 @@ _ITEM = re.compile(r"([ \t]*)((?:[-*+•]|o(?=  ))[ \t]+(?=\S))?(?(2)|\d{1,3}[.)
 _NUMBERED_HEADING = re.compile(
     r"(\d{1,2}(?:\.\d{1,2}){0,4})\.?[ ]{1,3}[A-Z][^\n]{1,70}$"
 )  # "4.2.  Security", as in RFCs
-_FENCE = re.compile(r"[ \t]{0,3}(```+|~~~+)")
+# CommonMark 0.31, section 4.5: behind an opening fence stands its language, behind a closing one nothing.
+_FENCE = re.compile(r"[ \t]{0,3}(`{3,}(?=[^`]*$)|~{3,})([ \t]*$)?")
 _ROW = re.compile(r"[ \t]*\|.*\|[ \t]*$")
 _ROW_RULE = re.compile(r"[ \t|:+-]+$")
 _UNDERLINE = re.compile(r"(=+|-+|~+|\*+)[ \t]*$")
@@ -125,7 +126,7 @@ def _chunks(source: str, is_markdown: bool) -> Iterator[tuple[list[str], bool]]:
     for line in source.split("\n"):
         found = _FENCE.match(line) if is_markdown else None
         if fence:
-            if found and found[1].startswith(fence):
+            if found and found[1].startswith(fence) and found[2] is not None:
                 yield lines, True
                 lines, fence = [], ""
             else:
