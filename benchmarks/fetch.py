@@ -12,6 +12,10 @@ of --out. Clients:
   request. The goal is held against it;
 - ``aiohttp`` is its session as it comes, which keeps connections open. That ratio is printed beside the first.
 
+Measured on 2026-11-30, on two busy cores, 15 rounds: 489 µs a request beside 344 µs of bare aiohttp with a connection a
+request (median of the rounds' ratios 1.44; single rounds 0.84 to 2.32, other series 1.3 to 1.6) and 146 µs of aiohttp
+that keeps its connections (3.28): that second ratio does not meet 1.5.
+
 CPU is user and system time of the client's process over the measured pages, the robots file included; imports and a
 short warm-up on another origin come before. Exit code 1 if a page was wrong or the goal is missed.
 """
