@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/pip --disable-pip-version-check -q
 
 .PHONY: setup demo test check evals evals-demo evals-walls bench crash crash-long crash-paid promises trust trust-long \
-	pins clean
+	fuzz fuzz-long pins clean
 
 setup: $(VENV)/.base
 
@@ -47,6 +47,7 @@ evals: $(VENV)/.dev  ## the open questions over six documentation packages
 bench: $(VENV)/.dev  ## start-up, answer and recall, one JSON object each
 	@$(BIN)/python -m benchmarks.answer
 	@$(BIN)/python -m benchmarks.world_run --setting real --runs 3
+	@$(BIN)/python -m benchmarks.fetch
 
 crash: $(VENV)/.dev  ## kill at every fault point and at 100 random moments, resume, compare
 	@$(BIN)/python -m benchmarks.crash --hits 4 --random 100 --out benchmarks/results/crash.jsonl
@@ -65,6 +66,12 @@ trust: $(VENV)/.dev  ## the figures of P1 to P6, short form
 
 trust-long: $(VENV)/.dev  ## the same with a million generated addresses and the corpus' own time limits
 	@$(BIN)/python -m benchmarks.trust
+
+fuzz: $(VENV)/.dev  ## a minute of made-up input for everything that takes hostile input
+	@mkdir -p build; $(BIN)/python -m benchmarks.fuzz --seconds 60 --out build/fuzz.json --failures build/fuzz.jsonl
+
+fuzz-long: $(VENV)/.dev  ## ten million inputs and 200,000 pages
+	@nice -n 15 $(BIN)/python -m benchmarks.fuzz --executions 10000000
 
 COMPILE := $(BIN)/pip-compile -q --generate-hashes --no-emit-index-url --no-emit-trusted-host --no-emit-find-links \
 	--no-header --strip-extras --allow-unsafe

@@ -159,7 +159,8 @@ def sweep(
     """Interrupt *subject* in every way asked for, each time from a fresh state.
 
     ``hits`` bounds the passages of one point that are tried (first, last and evenly between; None: all). ``n_random``
-    kills fall at random moments; ``n_double`` kill the recovery too. Points in ``fail_at`` also raise instead.
+    kills fall at random moments of the program's life: a moment after its end, on a machine that is quicker now, is drawn
+    again, three times as often at most. ``n_double`` kill the recovery too. Points in ``fail_at`` also raise instead.
     A second recovery is made after every row, or after every ``again_every``-th.
 
     Raises: RuntimeError if the uninterrupted run fails already.
@@ -177,11 +178,15 @@ def sweep(
     passages = [(point, n) for point in sorted(points) for n in range(1, points[point] + 1)]
     plan += [("random", "", 0, chance.uniform(0, run_s)) for _ in range(n_random)]
     plan += [("double", *chance.choice(passages), chance.uniform(0, run_s)) for _ in range(n_double)]
-    rows = []
+    rows: list[Row] = []
+    n_spare = 2 * n_random
     with _lines(out) as lines:
-        for i, (kind, point, n, after_s) in enumerate(plan):
+        for i, (kind, point, n, after_s) in enumerate(plan):  # it grows
             row = _row(subject, kind, point, n, after_s, is_run_again=i % again_every == 0)
             rows.append(row)
+            if kind == "random" and not row.was_interrupted and n_spare:
+                n_spare -= 1
+                plan.append(("random", "", 0, chance.uniform(0, run_s)))
             if lines:
                 lines.write(json.dumps(dataclasses.asdict(row)) + "\n")
                 lines.flush()
