@@ -8,9 +8,7 @@ Exit codes: 0 finished, 1 failed, 2 wrong usage, 130 interrupted. The app is imp
 from __future__ import annotations
 
 import asyncio
-import json
 import os
-import shutil
 import sys
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
@@ -19,10 +17,10 @@ from typing import TYPE_CHECKING, Annotated, NoReturn, TypeVar
 import typer
 
 from firsthand import __version__
+from firsthand.console import is_coloured, put, put_json, say, width
 from firsthand.errors import CallerError, Error, InvalidInput
 from firsthand.progress import Progress
-from firsthand.render import escape_unseen, to_json, to_terminal, visible, visible_line
-from firsthand.values import JsonValue
+from firsthand.render import to_json, to_terminal, visible, visible_line
 
 if TYPE_CHECKING:
     from firsthand.app import App, AskOptions
@@ -96,11 +94,11 @@ def ask(
         answer = await firsthand.ask(question, options, out=out, watch=progress.event, is_awaited=True)
         progress.clear()
         if as_json:
-            _print_json(to_json(answer))
+            put_json(to_json(answer))
         else:
-            _print(to_terminal(answer, width=_width(), colour=_colour()))
+            put(to_terminal(answer, width=width(), colour=is_coloured()))
             if out is not None:
-                _print(f"Written to {out}\n")
+                put(f"Written to {out}\n")
         await firsthand.seen(answer.id)
         return FAILED if answer.status == "failed" else 0
 
@@ -123,18 +121,18 @@ def add(
         added = await firsthand.add(sources, library, base_url=base_url, max_pages=max_pages, watch=progress.count)
         progress.clear()
         if as_json:
-            _print_json(added.as_json())
+            put_json(added.as_json())
         else:
             of_these = f" ({added.changed} changed)" if added.changed else ""
             counted = f"{added.kept} kept{of_these}, {added.unchanged} unchanged, {len(added.failed)} failed"
-            _print(f"{counted}; {added.pages} pages in library {visible(library)} now\n")
+            put(f"{counted}; {added.pages} pages in library {visible(library)} now\n")
             if added.skipped:
-                _say(f"{added.skipped} text and PDF files are copies of pages beside them and were left out")
+                say(f"{added.skipped} text and PDF files are copies of pages beside them and were left out")
             shown = added.failed[:20]
             for failure in shown:
-                _say(f"{failure.target}: {failure.outcome}: {failure.detail}")
+                say(f"{failure.target}: {failure.outcome}: {failure.detail}")
             if len(added.failed) > len(shown):
-                _say(f"… and {len(added.failed) - len(shown)} more; --json lists them all")
+                say(f"… and {len(added.failed) - len(shown)} more; --json lists them all")
         return 0 if added.kept or added.unchanged else FAILED
 
     _run(work, as_json)
@@ -155,14 +153,14 @@ def search(
         found = await firsthand.search(query, library or (), _names(providers), limit=limit, time_filter=time_filter)
         progress.clear()
         if as_json:
-            _print_json(found.as_json())
+            put_json(found.as_json())
         else:
             for hit in found.hits:
-                _print(f"{visible_line(hit.url)}  {visible_line(hit.title)}\n")
+                put(f"{visible_line(hit.url)}  {visible_line(hit.title)}\n")
             if not found.hits and not found.failures:
-                _say("Nothing found.")
+                say("Nothing found.")
             for failure in found.failures:
-                _say(f"{failure.target}: {failure.outcome}: {failure.detail}")
+                say(f"{failure.target}: {failure.outcome}: {failure.detail}")
         return 0 if found.hits or not found.failures else FAILED
 
     _run(work, as_json)
@@ -183,13 +181,13 @@ def read(
             page = await firsthand.read(source, max_age_s=max_age)
             progress.clear()
             if page.changed and not as_json:
-                _say(f"{source}: changed since it was kept on {page.kept_at:%Y-%m-%d}")
+                say(f"{source}: changed since it was kept on {page.kept_at:%Y-%m-%d}")
             if as_json:
-                _print_json(page.as_json())
+                put_json(page.as_json())
             elif page.outcome == "ok":
-                _print(("\n" if n_good else "") + visible(page.markdown(everything=everything)))
+                put(("\n" if n_good else "") + visible(page.markdown(everything=everything)))
             else:
-                _say(f"{source}: {page.outcome}: {page.detail}")
+                say(f"{source}: {page.outcome}: {page.detail}")
             n_good += page.outcome == "ok"
         return 0 if n_good else FAILED
 
@@ -222,7 +220,7 @@ def batch(
         )
         done = await firsthand.batch(file, out, options, concurrency=concurrency, watch=progress.count)
         progress.clear()
-        _say(f"{done.answered} answered now, {done.skipped} were there already, {done.failed} failed")
+        say(f"{done.answered} answered now, {done.skipped} were there already, {done.failed} failed")
         return FAILED if done.failed else 0
 
     _run(work, False)
@@ -239,10 +237,10 @@ def verify(
         checked = await firsthand.verify(target)
         progress.clear()
         if as_json:
-            _print_json(checked.as_json())
+            put_json(checked.as_json())
         else:
             for line in checked.lines():
-                _print(visible_line(line) + "\n")
+                put(visible_line(line) + "\n")
         return 0 if checked.ok else FAILED
 
     _run(work, as_json)
@@ -260,10 +258,10 @@ def export(
         n_pages = await firsthand.export(answer_id, out)
         progress.clear()
         if as_json:
-            _print_json({"bundle": str(out), "pages": n_pages})
+            put_json({"bundle": str(out), "pages": n_pages})
         else:
             counted = f"{n_pages} kept page{'' if n_pages == 1 else 's'}"
-            _print(f"{counted} in {out}; check the bundle with tools/verify_bundle.py or 'firsthand verify {out}'\n")
+            put(f"{counted} in {out}; check the bundle with tools/verify_bundle.py or 'firsthand verify {out}'\n")
         return 0
 
     _run(work, as_json)
@@ -283,15 +281,15 @@ def recall(
         found = await firsthand.recall(query, library or (), limit=limit, cursor=cursor)
         progress.clear()
         if as_json:
-            _print_json(found.as_json())
+            put_json(found.as_json())
             return 0
         for item in found.items:
             title, url, snippet = (visible_line(text) for text in (item.title, item.url, item.snippet))
-            _print(f"{item.handle} --offset {item.offset}  {title}\n  {url}\n  {snippet}\n")
+            put(f"{item.handle} --offset {item.offset}  {title}\n  {url}\n  {snippet}\n")
         if not found.items:
-            _say("Nothing kept holds these words.")
+            say("Nothing kept holds these words.")
         if found.cursor:
-            _say(f"more: --cursor {found.cursor}")
+            say(f"more: --cursor {found.cursor}")
         return 0
 
     _run(work, as_json)
@@ -310,14 +308,14 @@ def show(
         shown = await firsthand.show(handle, offset=offset, limit=limit)
         progress.clear()
         if as_json:
-            _print_json(shown.as_json())
+            put_json(shown.as_json())
             return 0
         part = shown.part
-        _say(part.title)
-        _say(f"{part.url}, kept {part.retrieved_at}")
-        _print(visible(part.text) + "\n")
+        say(part.title)
+        say(f"{part.url}, kept {part.retrieved_at}")
+        put(visible(part.text) + "\n")
         if part.next_offset is not None:
-            _say(f"more: --offset {part.next_offset} of {part.total_chars}")
+            say(f"more: --offset {part.next_offset} of {part.total_chars}")
         return 0
 
     _run(work, as_json)
@@ -331,11 +329,11 @@ def doctor(as_json: Json = False) -> None:
         checks = await firsthand.doctor()
         progress.clear()
         if as_json:
-            _print_json({"checks": [check.as_json() for check in checks]})
+            put_json({"checks": [check.as_json() for check in checks]})
         else:
             for check in checks:
                 mark = "ok  " if check.ok else "FAIL" if check.is_needed else "--  "
-                _print(f"{mark}  {check.name}: {visible_line(check.detail)}\n")
+                put(f"{mark}  {check.name}: {visible_line(check.detail)}\n")
         return 0 if all(check.ok or not check.is_needed for check in checks) else FAILED
 
     _run(work, as_json)
@@ -352,9 +350,9 @@ def demo(
 
         def show_text(text: str) -> None:
             progress.clear()
-            _print(text)
+            put(text)
 
-        return await run_demo(firsthand, out, say=show_text, watch=progress.count, width=_width(), colour=_colour())
+        return await run_demo(firsthand, out, say=show_text, watch=progress.count, width=width(), colour=is_coloured())
 
     _run(work, False)
 
@@ -369,10 +367,10 @@ def config(as_json: Json = False) -> None:
     except CallerError as error:
         _fail(error, as_json)
     if as_json:
-        _print_json({name: value for name, value, _ in rows})
+        put_json({name: value for name, value, _ in rows})
         return
     for name, value, help_line in rows:
-        _print(f"{name} = {visible_line(value) or '(empty)'}\n    {help_line}\n")
+        put(f"{name} = {visible_line(value) or '(empty)'}\n    {help_line}\n")
 
 
 @app.command()
@@ -396,7 +394,7 @@ def worker() -> None:
 @app.callback(invoke_without_command=True)
 def _main(version: Annotated[bool, typer.Option("--version", help="Print the version and stop.")] = False) -> None:
     if version:
-        _print(f"firsthand {__version__}\n")
+        put(f"firsthand {__version__}\n")
         raise typer.Exit
 
 
@@ -457,7 +455,7 @@ def _run(work: Callable[[App, Progress], Awaitable[int]], as_json: bool) -> NoRe
         _fail(error, as_json)
     except KeyboardInterrupt:
         progress.clear()
-        _say("Interrupted. What was read is kept; run the same command again to go on.")
+        say("Interrupted. What was read is kept; run the same command again to go on.")
         code = INTERRUPTED
     except BrokenPipeError:
         # The reader of our output went away; nothing is left to say to it.
@@ -467,42 +465,19 @@ def _run(work: Callable[[App, Progress], Awaitable[int]], as_json: bool) -> NoRe
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         progress.clear()
         where = f" ({error.filename})" if error.filename else ""
-        _say(f"firsthand: the system refused: {error.strerror or error}{where}.")
+        say(f"firsthand: the system refused: {error.strerror or error}{where}.")
         code = FAILED
     raise typer.Exit(code)
 
 
 def _fail(error: Error, as_json: bool) -> NoReturn:
     if as_json:
-        _print_json({"schema": "firsthand.error/1", "error": error.as_json()})
+        put_json({"schema": "firsthand.error/1", "error": error.as_json()})
     else:
-        _say(f"firsthand: {error.message}")
+        say(f"firsthand: {error.message}")
     raise typer.Exit(WRONG_USAGE if isinstance(error, InvalidInput) else FAILED)
 
 
 def _later(command: str) -> NoReturn:
-    _say(f"firsthand: '{command}' is not in this release; it comes with a later one.")
+    say(f"firsthand: '{command}' is not in this release; it comes with a later one.")
     raise typer.Exit(FAILED)
-
-
-def _print(text: str) -> None:
-    sys.stdout.write(text)
-    sys.stdout.flush()
-
-
-def _print_json(value: JsonValue) -> None:
-    # What steers a terminal can only stand inside of strings, where JSON has a spelling for it.
-    _print(escape_unseen(json.dumps(value, ensure_ascii=False)) + "\n")
-
-
-def _say(line: str) -> None:
-    sys.stderr.write(visible_line(line) + "\n")
-    sys.stderr.flush()
-
-
-def _width() -> int:
-    return shutil.get_terminal_size((80, 24)).columns
-
-
-def _colour() -> bool:
-    return sys.stdout.isatty() and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
