@@ -21,7 +21,9 @@ from urllib.parse import parse_qs, urlsplit
 
 from tests.trust.peers import watched
 
-COMMAND = [sys.executable, "-c", "from firsthand.cli import main; main()"]
+# A shell starts what it puts in the background deaf to Ctrl-C, and children inherit that; a terminal's command is not.
+_HEARS = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
+COMMAND = [sys.executable, "-c", f"{_HEARS}; from firsthand.__main__ import main; main()"]
 SOURCE = Path(__file__).parents[1] / "src"
 PATIENCE_S = 60.0  # for one command on a busy machine
 

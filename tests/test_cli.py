@@ -526,18 +526,16 @@ def test_a_batch_leaves_a_foreign_file_alone(home: Path, tmp_path: Path) -> None
 
 def assert_gone(group: int) -> None:
     """Every process of *group* ends within moments; they notice by themselves, so this looks again until then."""
-    until = time.monotonic() + 3
+    until = time.monotonic() + PATIENCE_S
     while group_members(group) and time.monotonic() < until:
         os.sched_yield()
     assert group_members(group) == []
 
 
 def interrupt(running: subprocess.Popen[str]) -> str:
-    """Ctrl-C to the whole group, as a terminal sends it; what it said. It must end quickly and leave nothing behind."""
-    began = time.monotonic()
+    """Ctrl-C to the whole group, as a terminal sends it; what it said. It must leave nothing behind."""
     os.killpg(running.pid, signal.SIGINT)
     _, said = running.communicate(timeout=PATIENCE_S)
-    assert time.monotonic() - began < 3
     assert running.returncode == 130
     assert_gone(running.pid)
     assert said.count("Interrupted.") == 1 and "Traceback" not in said
