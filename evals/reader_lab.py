@@ -45,7 +45,9 @@ def build(database: Database, roots: dict[str, Root]) -> int:
     """Keep and index every page under every root; the number of pages."""
     n_pages = 0
     for package, root in roots.items():
-        files = sorted(file for file in root.directory.rglob("*") if file.suffix in (".html", ".htm") and file.is_file())
+        files = sorted(
+            file for file in root.directory.rglob("*") if file.suffix in (".html", ".htm") and file.is_file()
+        )
         for at in range(0, len(files), PAGES_A_WRITE):
             made = [(page, text) for file in files[at : at + PAGES_A_WRITE] for page, text in _read(file, root)]
             database.write_now(_keep, package, made)

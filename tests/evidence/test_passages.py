@@ -64,6 +64,11 @@ def test_terms_stand_with_the_beginning_of_their_definition_and_head_the_rest() 
     assert [each.headings for each in passages(text)] == [("Options",), ("Options", "-a, --all"), ("Options",)]
 
 
+def test_a_definition_before_any_term_is_a_passage() -> None:
+    text = text_of(("definition", "It comes first.", {"group": 1}), ("term", "-a", {"group": 1}))
+    assert words_of(text) == ["It comes first.", "-a"]
+
+
 def test_a_term_without_a_definition_is_a_passage() -> None:
     text = text_of(("term", "-a", {"group": 1}), ("paragraph", "Other."), ("term", "-b", {"group": 2}))
     assert words_of(text) == ["-a", "Other.", "-b"]

@@ -72,7 +72,7 @@ def passages(text: Text) -> tuple[Passage, ...]:
                 made += _cut(block, words, Span(terms[0].span.start, block.span.end), "", text.language)
                 lead = words[-LEAD_CHARS:]
             continue
-        if block.kind == "definition" and main[i - 1].kind == "term" and _opens_definition(main, i - 1):
+        if block.kind == "definition" and terms and main[i - 1].kind == "term" and _opens_definition(main, i - 1):
             made += _joined(text, terms, block)
         elif not _is_links(block, words):
             within = block
