@@ -103,3 +103,80 @@ async def test_the_blocks_of_a_pdf_say_which_page_they_stand_on(tmp_path: Path, 
     row = (await read(str(tmp_path / "download"), reach)).as_json()
     assert (row["outcome"], row["media_type"]) == ("ok", "application/pdf")
     assert [block["page_number"] for block in row["blocks"]] == [1, 1, 2]  # type: ignore[index, union-attr, call-overload]
+
+
+WRITTEN = """---
+title: Retries
+---
+# Retries
+
+A request is sent *again*
+at most three times.
+
+| name | default |
+| --- | --- |
+| times | 3 |
+
+1. one
+2. two
+   - inner
+
+* x
+
+> Never give up
+> too early.
+
+```python
+times = 3
+```
+"""
+
+
+@pytest.mark.parametrize("name", ["b.md", "b.markdown", "b.txt"])
+@pytest.mark.parametrize("everything", [False, True])
+async def test_what_is_written_to_be_read_is_shown_as_it_stands(
+    tmp_path: Path, reach: Reach, name: str, everything: bool
+) -> None:
+    (tmp_path / name).write_bytes(b"\xef\xbb\xbf\r\n" + WRITTEN.replace("\n", "\r\n").encode())
+    assert (await read(str(tmp_path / name), reach)).markdown(everything=everything) == WRITTEN
+
+
+async def test_text_in_an_old_encoding_is_shown_in_its_characters(tmp_path: Path, reach: Reach) -> None:
+    words = "Das Gerät muß häufig geprüft werden, außer es läuft schon länger als drei Tage.\n\n- Öl prüfen\n"
+    (tmp_path / "a.md").write_bytes(words.encode("latin-1"))
+    assert (await read(str(tmp_path / "a.md"), reach)).markdown(everything=False) == words
+
+
+@pytest.mark.parametrize(
+    ("name", "source", "shown"),
+    [
+        (
+            "a.json",
+            '{"name": "demo", "nested": {"a": [1, 2, {"b": "long"}]}}',
+            "- name: demo\n\n# nested\n\n## a\n\n- 1\n- 2\n- b: long\n",
+        ),
+        (
+            "a.html",
+            "<p>A table of the limits that stand in this manual.</p><table><caption>Limits</caption>"
+            "<tr><th>Name</th><th>Value</th></tr><tr><td>times</td><td>3</td></tr></table>",
+            "A table of the limits that stand in this manual.\n\n*Limits*\n\n"
+            "| Name | Value |\n| --- | --- |\n| times | 3 |\n",
+        ),
+        (
+            "b.html",
+            "<p>The steps are numbered by hand on this page.</p><ul><li>1. Open it</li><li>Close it</li></ul>",
+            "The steps are numbered by hand on this page.\n\n1. Open it\n- Close it\n",
+        ),
+        (
+            "c.html",
+            "<p>What a fence looks like is shown here once.</p><pre>````\ncode\n````</pre>",
+            "What a fence looks like is shown here once.\n\n`````\n````\ncode\n````\n`````\n",
+        ),
+    ],
+)
+async def test_values_tables_items_and_code_are_shown_as_what_they_are(
+    tmp_path: Path, reach: Reach, name: str, source: str, shown: str
+) -> None:
+    is_page = name.endswith("html")
+    (tmp_path / name).write_text(f"<html><body><main>{source}</main></body></html>" if is_page else source)
+    assert (await read(str(tmp_path / name), reach)).markdown(everything=False) == shown

@@ -1,11 +1,13 @@
 """Reading one page or file for somebody who wants its text.
 
 Nothing new is kept. Of a page that was kept before it is said whether it changed, and that it did not is kept.
+Markdown and plain text are shown as they stand: they are meant to be read so, and marked up again they would be broken.
 """
 
 from __future__ import annotations
 
 import asyncio
+import re
 import stat
 from dataclasses import dataclass
 from datetime import datetime
@@ -18,6 +20,9 @@ from firsthand.live.extraction import Extraction
 from firsthand.live.kept import KeptPages, MaxAge
 from firsthand.live.reach import Reach
 from firsthand.values import Block, JsonValue, Outcome, Page, Text
+
+AS_WRITTEN = frozenset({"text/markdown", "text/plain"})
+_NUMBERED = re.compile(r"\d{1,3}[.)]\s")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,10 +37,16 @@ class ReadPage:
     retry_after_s: float | None = None
     changed: bool | None = None  # its text is another than that of the page kept before; None: none was kept
     kept_at: datetime | None = None  # when that page was fetched
+    as_written: str | None = None  # the source, of what is read as it stands
 
     def markdown(self, *, everything: bool) -> str:
-        """The text as Markdown: headings, items, code and tables as such; main content only, unless *everything*."""
+        """The text as Markdown: headings, items, code and tables as such; main content only, unless *everything*.
+
+        What is Markdown or plain text already is all main content and stays as it is.
+        """
         assert self.text is not None
+        if self.as_written is not None:
+            return self.as_written.strip("\n") + "\n"
         lines: list[str] = []
         last: Block | None = None
         headers = {block.group: block.header for block in self.text.blocks if block.kind == "row" and block.header}
@@ -95,7 +106,7 @@ async def read_source(
         return ReadPage(source, "", "not_found", "There is no file of that name.")
     except OSError as error:
         return ReadPage(source, "", "failed", f"The file cannot be read: {error.strerror}.")
-    return ReadPage(source, url, "ok", text=text)
+    return ReadPage(source, url, "ok", text=text, as_written=_as_written(payload, text))
 
 
 async def _read_page(
@@ -117,11 +128,20 @@ async def _read_page(
         # Other bytes are not yet another text: many pages carry a token that is new each time.
         changed = (await _text_of(before, extraction)).body != text.body
     kept_at = None if before is None else before.retrieved_at
-    return ReadPage(source, page.url, "ok", text=text, changed=changed, kept_at=kept_at)
+    as_written = _as_written(page.payload, text)
+    return ReadPage(source, page.url, "ok", text=text, changed=changed, kept_at=kept_at, as_written=as_written)
 
 
 async def _text_of(page: Page, extraction: Extraction) -> Text:
     return (await extraction.one(page.payload, url=page.url, content_type=page.headers.get("content-type")))[0]
+
+
+def _as_written(payload: bytes, text: Text) -> str | None:
+    """The characters of what is read as it stands, in the encoding that its reader found; None for all else."""
+    if text.media_type not in AS_WRITTEN:
+        return None
+    source = payload.decode(text.charset or "utf-8", "replace").removeprefix("\ufeff")
+    return source.replace("\r\n", "\n").replace("\r", "\n").replace("\f", "\n\n")
 
 
 def _json_time(at: datetime | None) -> str | None:
@@ -147,25 +167,21 @@ def _lines(text: Text, block: Block, last: Block | None, table_header: tuple[str
     *table_header* holds the cells of the row that heads the block's table; that row itself does not know it.
     """
     words = text.body[block.span.start : block.span.end]
-    in_same_group = last is not None and block.group and block.group == last.group
-    gap = [] if last is None or (in_same_group and block.kind in ("item", "row")) else [""]
-    match block.kind:
+    kind = "item" if block.kind == "paragraph" and text.media_type == "application/json" else block.kind
+    goes_on = last is not None and kind == last.kind and bool(block.group) and block.group == last.group
+    is_tree_line = kind != block.kind and last is not None and last.kind == block.kind  # values of JSON are lines
+    gap = [] if last is None or is_tree_line or (goes_on and kind in ("item", "row")) else [""]
+    match kind:
         case "heading":
             return [*gap, f"{'#' * max(1, min(block.level, 6))} {words}"]
         case "item":
-            return [*gap, f"{'  ' * max(0, block.level - 1)}- {words}"]
+            mark = "" if _NUMBERED.match(words) else "- "  # its own number marks it
+            return [*gap, f"{'  ' * max(0, block.level - 1)}{mark}{words}"]
         case "code":
-            fence = "````" if "```" in words else "```"
+            fence = "`" * max(3, 1 + max(map(len, re.findall("`+", words)), default=0))
             return [*gap, fence, words, fence]
         case "row":
-            cells = [cell.replace("|", "\\|").strip() for cell in words.split("\t")]
-            row = f"| {' | '.join(cells)} |"
-            if in_same_group:
-                return [row]
-            header = [cell.replace("|", "\\|").strip() for cell in table_header] or [""] * len(cells)
-            is_header_row = cells == header
-            top = [f"| {' | '.join(header)} |", "|" + " --- |" * max(len(header), len(cells))]
-            return [*gap, *top] if is_header_row else [*gap, *top, row]
+            return [*gap, *_row(words, table_header, is_first=not goes_on)]
         case "term":
             return [*gap, f"**{words}**"]
         case "definition":
@@ -176,3 +192,14 @@ def _lines(text: Text, block: Block, last: Block | None, table_header: tuple[str
             return [*gap, f"*{words}*"]
         case _:
             return [*gap, words]
+
+
+def _row(words: str, table_header: tuple[str, ...], *, is_first: bool) -> list[str]:
+    """The lines of a table's row; the first one stands under the header, or is the header."""
+    cells = [cell.replace("|", "\\|").strip() for cell in words.split("\t")]
+    row = f"| {' | '.join(cells)} |"
+    if not is_first:
+        return [row]
+    header = [cell.replace("|", "\\|").strip() for cell in table_header] or [""] * len(cells)
+    top = [f"| {' | '.join(header)} |", "|" + " --- |" * max(len(header), len(cells))]
+    return top if cells == header else [*top, row]
