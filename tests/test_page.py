@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from firsthand.page import to_html
+from firsthand.values import Failure
 from tests import samples
 
 PAYLOADS = [
@@ -64,6 +65,7 @@ def hostile(text: str) -> str:
             text=text,
             missing=(text,),
             follow_ups=(text,),
+            failures=(Failure("fetch", text, "failed", text), Failure("fetch", text + "2", "failed", text)),
             sources=(type(source)(1, text, text, text, text, None, text, text),),
             claims=(
                 samples.answer()
@@ -101,3 +103,11 @@ def test_the_quote_is_marked_with_its_surroundings_and_its_verdict_in_words() ->
 
 def test_the_deep_link_names_the_first_words_of_the_quote() -> None:
     assert "https://example.org/limits.html#:~:text=at%20most%2064%20tables" in to_html(samples.answer())
+
+
+def test_what_failed_alike_is_one_entry_that_lists_its_first_targets() -> None:
+    failures = tuple(Failure("fetch", f"https://a.example/{n}", "timeout", "No answer came.") for n in range(7))
+    source = to_html(samples.answer(failures=failures))
+    listed = "".join(f"<li>https://a.example/{n}</li>" for n in range(5))
+    entry = f"<li>7 pages: timeout (No answer came.)<ul>{listed}<li>and 2 more</li></ul></li>"
+    assert f"<h2>What failed</h2>\n<ul>{entry}</ul>" in source

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from firsthand import render
 from firsthand.errors import InvalidInput
-from firsthand.values import Claim
+from firsthand.values import Claim, Failure, Outcome
 from tests import samples
 
 
@@ -138,3 +138,32 @@ def test_json_without_steering_characters_is_the_same_value(text: str) -> None:
     shown = render.escape_unseen(json.dumps(text, ensure_ascii=False))
     assert json.loads(shown) == text
     assert not re.search("[\x7f-\x9f\u200b\u2028-\u202e\u2066-\u2069\ud800-\udfff]", shown)
+
+
+def failed_alike(n: int, host: str, outcome: Outcome = "bot_wall") -> tuple[Failure, ...]:
+    return tuple(Failure("fetch", f"https://{host}.example/{at}", outcome, "The site shut us out.") for at in range(n))
+
+
+def test_what_failed_alike_is_said_once_with_its_first_targets() -> None:
+    alone = Failure("extract", "https://c.example/", "failed", "The site shut us out.")
+    answer = samples.answer(failures=(*failed_alike(9, "a"), alone, *failed_alike(2, "b", "refused")))
+    lines = render.to_terminal(answer, width=100).splitlines()
+    at = lines.index("What failed")
+    assert lines[at + 1 : at + 12] == [
+        "  · 9 pages: bot_wall (The site shut us out.)",
+        *(f"    https://a.example/{n}" for n in range(5)),
+        "    and 4 more",
+        "  · https://c.example/: failed (The site shut us out.)",
+        "  · 2 pages: refused (The site shut us out.)",
+        *(f"    https://b.example/{n}" for n in range(2)),
+    ]
+    markdown = render.to_markdown(answer)
+    assert markdown.count("The site shut us out.") == 3
+    assert "- 9 pages: bot\\_wall (The site shut us out.)\n  - https://a.example/0\n" in markdown
+    rows = render.to_json(answer)["failures"]
+    assert isinstance(rows, list) and len(rows) == 12
+
+
+@pytest.mark.parametrize(("n", "said"), [(0, "0 pages"), (1, "1 page"), (2, "2 pages")])
+def test_one_is_no_plural(n: int, said: str) -> None:
+    assert render.counted(n, "page") == said

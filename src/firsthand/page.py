@@ -9,10 +9,11 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
+from collections.abc import Sequence
 from html import escape
 from urllib.parse import quote as percent
 
-from firsthand.render import STATUS_WORDS, VERDICT_WORDS, Part, is_code, link_target, notes, parts, visible
+from firsthand.render import STATUS_WORDS, VERDICT_WORDS, Part, counted, is_code, link_target, notes, parts, visible
 from firsthand.values import Answer, Citation, Source
 
 _STYLE = """
@@ -69,8 +70,8 @@ def to_html(answer: Answer) -> str:
         '<meta name="viewport" content="width=device-width,initial-scale=1">\n<meta name="referrer" content="no-referrer">',
         f"<title>{question}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n<main>",
         f"<h1>{question}</h1>",
-        f'<p class="facts"><b>{STATUS_WORDS[answer.status]}</b> · {_counted(len(answer.sources), "source")} · '
-        f"{_counted(sum(len(claim.citations) for claim in answer.claims), 'quote')} · {answer.elapsed_ms} ms</p>",
+        f'<p class="facts"><b>{STATUS_WORDS[answer.status]}</b> · {counted(len(answer.sources), "source")} · '
+        f"{counted(sum(len(claim.citations) for claim in answer.claims), 'quote')} · {answer.elapsed_ms} ms</p>",
         *_parts(answer),
     ]
     if answer.sources:
@@ -80,7 +81,7 @@ def to_html(answer: Answer) -> str:
     if noted := notes(answer):
         out.append('<div class="notes">')
         for title, rows in noted:
-            items = "".join(f"<li>{_words(row)}</li>" for row in rows)
+            items = "".join(f"<li>{_words(row.text)}{_listed(row.listed)}</li>" for row in rows)
             out.append(f"<h2>{title}</h2>\n<ul>{items}</ul>")
         out.append("</div>")
     out.append(
@@ -88,6 +89,10 @@ def to_html(answer: Answer) -> str:
         f"Firsthand {escape(answer.engine.version)}</footer>\n</main>\n</body>\n</html>\n"
     )
     return "\n".join(out)
+
+
+def _listed(rows: Sequence[str]) -> str:
+    return f"<ul>{''.join(f'<li>{_words(row)}</li>' for row in rows)}</ul>" if rows else ""
 
 
 def _parts(answer: Answer) -> list[str]:
@@ -221,7 +226,3 @@ def _inline(line: str) -> str:
 
 def _words(text: str) -> str:
     return escape(visible(text))
-
-
-def _counted(n: int, noun: str) -> str:
-    return f"{n} {noun}{'' if n == 1 else 's'}"

@@ -28,6 +28,8 @@ VERDICT_WORDS = {
     "normalised": "stands in the kept page, but for white space and quote marks",
     "missing": "does not stand in the kept page",
 }
+LISTED_MAX = 5  # targets that failed alike and are named; a person needs the kind, answer.json has each of them
+_FAILED_NOUNS = {"search": "provider", "fetch": "page", "extract": "page", "verify": "quote", "deliver": "place"}
 _MARKDOWN = re.compile(r"([\\`*_\[\]<>{}#|~!])")
 _CODE_LINE = re.compile(r"[;{}\\]\s*$|^(?:\$|#|//|>>>|--) |^\S+\(.*\)\s*$|^[\w.\-]+ ?[=:] ?\S+$")
 _LINK = re.compile(r"\[(\d+)\]\([^()\s]*\)")  # our own links only: a number, then an address without brackets
@@ -71,6 +73,14 @@ def from_json(value: object) -> Answer:
 
 _LISTS = ("missing", "conflicts", "limitations", "omitted", "follow_ups")
 _NESTED = {"claims", "sources", "failures", "usage", "engine", *_LISTS}
+
+
+# -- Counts
+
+
+def counted(n: int, noun: str) -> str:
+    """*n* of what *noun* names, as ``1 page`` and ``2 pages``."""
+    return f"{n} {noun}{'' if n == 1 else 's'}"
 
 
 # -- Words made safe
@@ -153,7 +163,11 @@ def to_markdown(answer: Answer) -> str:
                 lines += [f"   > {escape_markdown(line)}" for line in citation.quote.splitlines()]
                 lines += ["", f"   {_where(citation)}", ""]
     for title, rows in notes(answer):
-        lines += [f"## {title}", "", *(f"- {escape_markdown(_one_line(row))}" for row in rows), ""]
+        lines += [f"## {title}", ""]
+        for row in rows:
+            lines.append(f"- {escape_markdown(_one_line(row.text))}")
+            lines += [f"  - {escape_markdown(_one_line(each))}" for each in row.listed]
+        lines.append("")
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -176,18 +190,47 @@ def _citations(answer: Answer, n: int) -> list[Citation]:
     return list(seen.values())
 
 
-def notes(answer: Answer) -> list[tuple[str, Sequence[str]]]:
+@dataclass(frozen=True, slots=True)
+class Note:
+    """One thing to know beside an answer, and what it is true of where that is more than one."""
+
+    text: str
+    listed: tuple[str, ...] = ()
+
+
+def notes(answer: Answer) -> list[tuple[str, Sequence[Note]]]:
     """What the reader must know beside the answer, under its headings; empty ones left out."""
-    failures = [f"{failure.target}: {failure.outcome} ({failure.detail})" for failure in answer.failures]
     notes = [
-        ("Not found", answer.missing),
-        ("The sources disagree", answer.conflicts),
-        ("Limits of this answer", answer.limitations),
-        ("What failed", failures),
-        ("Not read", answer.omitted),
-        ("You could ask next", answer.follow_ups),
+        ("Not found", _plain_notes(answer.missing)),
+        ("The sources disagree", _plain_notes(answer.conflicts)),
+        ("Limits of this answer", _plain_notes(answer.limitations)),
+        ("What failed", _failure_notes(answer.failures)),
+        ("Not read", _plain_notes(answer.omitted)),
+        ("You could ask next", _plain_notes(answer.follow_ups)),
     ]
     return [(title, rows) for title, rows in notes if rows]
+
+
+def _plain_notes(rows: Sequence[str]) -> list[Note]:
+    return [Note(row) for row in rows]
+
+
+def _failure_notes(failures: Sequence[Failure]) -> list[Note]:
+    """One note for all that failed alike, in the order of the first of each kind."""
+    alike: dict[tuple[str, str, str], dict[str, None]] = {}
+    for failure in failures:
+        alike.setdefault((failure.stage, failure.outcome, failure.detail), {})[failure.target] = None
+    found: list[Note] = []
+    for (stage, outcome, detail), of_kind in alike.items():
+        first, *others = targets = tuple(of_kind)
+        if not others:
+            found.append(Note(f"{first}: {outcome} ({detail})"))
+            continue
+        n_more = len(targets) - LISTED_MAX
+        more = (f"and {n_more} more",) if n_more > 0 else ()
+        counts = counted(len(targets), _FAILED_NOUNS[stage])
+        found.append(Note(f"{counts}: {outcome} ({detail})", targets[:LISTED_MAX] + more))
+    return found
 
 
 def _one_line(text: str) -> str:
@@ -245,7 +288,7 @@ def to_terminal(answer: Answer, *, width: int = 80, colour: bool = False) -> str
     bold, dim, reset = ("\x1b[1m", "\x1b[2m", "\x1b[0m") if colour else ("", "", "")
     facts = f"{answer.elapsed_ms} ms"
     if answer.sources:
-        facts = f"{_counted(len(answer.sources), 'source')} · {facts}"
+        facts = f"{counted(len(answer.sources), 'source')} · {facts}"
     lines = [f"{bold}{line}{reset}" for line in _wrapped(answer.question, width)]
     lines += [f"{dim}{line}{reset}" for line in _wrapped(f"{STATUS_WORDS[answer.status]} · {facts}", width)]
     lead, *more = parts(answer) or [Part("")]
@@ -263,7 +306,9 @@ def to_terminal(answer: Answer, *, width: int = 80, colour: bool = False) -> str
     for title, rows in notes(answer):
         lines += ["", f"{bold}{title}{reset}"]
         for row in rows:
-            lines += _wrapped(f"· {row}", width, indent="  ", hang="    ")
+            lines += _wrapped(f"· {row.text}", width, indent="  ", hang="    ")
+            for each in row.listed:
+                lines += _wrapped(each, width, indent="    ", hang="      ")
     if answer.claims:
         lines += ["", f"{dim}firsthand verify {answer.id}{reset}"]
     return "\n".join(lines) + "\n"
@@ -344,7 +389,3 @@ def _units(word: str) -> list[str]:
 
 
 _CLOSING = "、。，．」』）】》〉！？：；…ー"
-
-
-def _counted(n: int, noun: str) -> str:
-    return f"{n} {noun}{'' if n == 1 else 's'}"

@@ -20,6 +20,7 @@ from firsthand.live.extraction import Extraction
 from firsthand.live.kept import KeptPages, MaxAge
 from firsthand.live.searching import SearchServices
 from firsthand.ports import Fetched, Found
+from firsthand.render import counted
 from firsthand.values import Page, Query, Text
 from firsthand.web.fetch import Allowance, Fetcher
 from firsthand.web.search import Chain, combined
@@ -153,5 +154,5 @@ def _keep_text(connection: Connection, page: Page, read: tuple[Text, recall.Entr
 def _refused(url: str, error: OutsideError) -> Fetched:
     detail = error.message
     if error.retry_after_s:
-        detail += f" It may be asked again in {math.ceil(error.retry_after_s / 60)} minutes."
+        detail += f" It may be asked again in {counted(math.ceil(error.retry_after_s / 60), 'minute')}."
     return Fetched(url, error.outcome, code=error.code, detail=detail, retry_after_s=error.retry_after_s)

@@ -20,6 +20,7 @@ from firsthand.errors import InvalidInput, StoreFailed
 from firsthand.evidence import store
 from firsthand.live.reach import Reach
 from firsthand.live.searching import SearchServices
+from firsthand.render import counted
 from firsthand.settings import Settings
 from firsthand.values import JsonValue, Outcome, Query
 from firsthand.web.search import FACTS
@@ -104,7 +105,9 @@ async def _store(database: Database) -> Check:
         libraries = await database.read(store.libraries)
     except StoreFailed as error:
         return Check("store", False, error.message)
-    held = ", ".join(f"{library.name} ({library.n_pages} pages)" for library in libraries) or "no library yet"
+    held = (
+        ", ".join(f"{library.name} ({counted(library.n_pages, 'page')})" for library in libraries) or "no library yet"
+    )
     return Check("store", True, f"{database.engine.dialect.name}, can be written; {held}")
 
 
@@ -147,7 +150,7 @@ async def _provider(services: SearchServices, name: str, acts: Acts, database: D
     if check.ok:
         n_hits = len(searched.hits)
         price = "" if is_free else f", ${services.providers.price_microusd(name) / 1e6:.3f} a search"
-        return replace(check, detail=f"{n_hits} {'hit' if n_hits == 1 else 'hits'} in {elapsed_ms} ms{price}")
+        return replace(check, detail=f"{counted(n_hits, 'hit')} in {elapsed_ms} ms{price}")
     said = None if (name, searched.code) == DDGS_SILENT else MEND_OF_CODE.get(searched.code)
     mend = said or MENDS.get(searched.outcome, MEND_ELSE)
     return replace(check, detail=f"{searched.outcome}: {searched.detail} To mend: {mend}.")
