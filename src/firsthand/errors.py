@@ -23,6 +23,7 @@ Every error has a stable ``code``, its facts in ``facts``, and one sentence a pe
 from __future__ import annotations
 
 from collections.abc import Mapping
+from traceback import walk_tb
 from typing import ClassVar
 
 from firsthand.values import JsonValue, Outcome
@@ -170,3 +171,13 @@ def first_of(group: BaseExceptionGroup[BaseException]) -> BaseException:
         else:
             flat.append(error)
     return next((error for error in flat if isinstance(error, Error)), flat[0])
+
+
+def whereabouts(error: BaseException) -> str:
+    """The class of *error* and the line of ours that raised it, as ``KeyError in firsthand.web.client:31``.
+
+    It goes where the message must not: that may hold words of a page.
+    """
+    places = [(frame.f_globals.get("__name__", ""), line) for frame, line in walk_tb(error.__traceback__)]
+    ours = [place for place in places if place[0].partition(".")[0] == __package__] or places
+    return type(error).__name__ + (f" in {ours[-1][0]}:{ours[-1][1]}" if ours else "")

@@ -5,6 +5,8 @@ this machine. Inputs 10 to 14 of the users' complaints are named as such.
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,7 +15,7 @@ from urllib.parse import parse_qs
 
 import pytest
 
-from tests.commands import PATIENCE_S, Ran, Reply, Web, as_dicts, one_object, page, run, start, web
+from tests.commands import PATIENCE_S, Ran, Reply, Web, as_dicts, environment, one_object, page, run, start, web
 
 QUESTION = "How long does a heron stay on its nest?"
 HERONS = "A heron stays on its nest for 27 days before the young come out. Herons build their nests in high trees."
@@ -200,7 +202,7 @@ def test_an_engine_that_never_answers_ends_at_its_time_limit_and_the_others_are_
     finally:
         held.set()
     assert one_object(ran)["status"] == "answered"
-    assert failures(ran) == [("mediawiki", "timeout", "mediawiki: no answer within 3 seconds.")]
+    assert failures(ran) == [("mediawiki", "timeout", "no answer within 3 seconds.")]
 
 
 # -- Paid once
@@ -300,6 +302,44 @@ def test_a_paid_search_that_broke_is_listed_by_the_doctor_and_not_made_again(hom
     assert (one_object(ran)["status"], outcome) == ("answered", "failed")
     assert detail.endswith("It may have been charged.")
     assert len(services.said_to("brave")) == 1
+
+
+BREAKS = """
+import sys
+from firsthand.web.search.brave import Brave
+def hits(self, query, response):
+    import a_module_that_is_not_there
+Brave.hits = hits
+from firsthand.__main__ import main
+main()
+"""
+
+
+def broken(home: Path, *words: str, **settings: str) -> Ran:
+    """A command whose reader of Brave's answers is broken."""
+    command = [sys.executable, "-c", BREAKS, *words]
+    env = environment(home, **settings)
+    ran = subprocess.run(
+        command, env=env, cwd=home.parent, capture_output=True, encoding="utf-8", timeout=PATIENCE_S, check=False
+    )
+    return Ran(ran.returncode, ran.stdout, ran.stderr)
+
+
+def test_an_answer_that_we_cannot_read_is_a_failure_of_its_engine_and_is_settled(
+    home: Path, services: Services
+) -> None:
+    ran = broken(home, "ask", QUESTION, "--search", "brave/searxng", "--json", **services.paid)
+    answer = one_object(ran)
+    assert (ran.returncode, answer["status"], answer["usage"]["cost_microusd"]) == (0, "answered", 5_000)
+    ((target, outcome, detail),) = failures(ran)
+    assert (target, outcome) == ("brave", "failed") and "ModuleNotFoundError in " in detail
+    doctor = one_object(run(home, "doctor", "--json", **services.settings))
+    assert [row["ok"] for row in as_dicts(doctor["checks"]) if row["name"] == "ledger"] in ([], [True])
+    assert one_object(ask(home, "brave", services.paid))["status"] == "answered"  # no doubt stands in its way
+    ran = broken(home, "search", "herons", "--search", "brave", "--json", **services.paid)
+    assert ran.returncode == 1 and "ModuleNotFoundError" in one_object(ran)["failures"][0]["detail"]
+    ran = broken(home, "search", "herons", "--search", "brave", **services.paid)
+    assert ran.stderr.count("\n") == 1 and ran.stderr.startswith("brave: failed: answered, but")
 
 
 # -- Told where to look

@@ -134,7 +134,7 @@ async def test_paid_calls_in_doubt_are_listed(sqlite_database: Database, tmp_pat
     searching.one.replies["/res/v1/web/search"] = Reply(b"oops", 500)
     given = {"brave_url": searching.one.url(""), "brave_api_key": "canary"}
     found = await checks(sqlite_database, tmp_path, searching, ("brave",), **given)
-    assert found["search brave"].detail.startswith("failed: brave: answers with HTTP 500. It may have been charged.")
+    assert found["search brave"].detail.startswith("failed: answers with HTTP 500. It may have been charged.")
     assert found["ledger"].detail.startswith("1 paid call may have been charged without a result")
     assert "brave at " in found["ledger"].detail
 

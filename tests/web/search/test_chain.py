@@ -181,9 +181,9 @@ async def test_a_rest_is_told_with_its_cause_and_the_seconds_that_are_left() -> 
     await world.ask()
     world.now += 30.5
     assert [(s.detail, s.retry_after_s, s.was_asked) for s in await world.ask()] == [
-        ("one: left alone for another 150 s, because it asked us to slow down.", 150, False),
-        ("two: left alone for another 150 s, because it refused us.", 150, False),
-        ("three: left alone for another 3570 s, because it took us for a robot.", 3570, False),
+        ("left alone for another 150 s, because it asked us to slow down.", 150, False),
+        ("left alone for another 150 s, because it refused us.", 150, False),
+        ("left alone for another 3570 s, because it took us for a robot.", 3570, False),
     ]
 
 
@@ -194,7 +194,7 @@ async def test_a_provider_that_broke_three_times_is_left_alone_and_then_tried_wi
         world.now += 1
     left_alone = (await world.ask())[0]
     assert (left_alone.outcome, left_alone.code) == ("failed", "provider_broken")
-    assert left_alone.detail == "one: left alone for another 59 s, because it failed 3 times in a row."
+    assert left_alone.detail == "left alone for another 59 s, because it failed 3 times in a row."
     world.now += 59
     world.calls.clear()
     world.script("one", answer("one", 5))

@@ -74,7 +74,7 @@ async def test_a_failure_has_its_outcome_and_code_and_never_echoes_the_provider(
     assert (searched.outcome, searched.code) == adapter.failures[scenario]
     assert searched.hits == ()
     assert SECRET not in repr(searched)
-    assert searched.detail.startswith(f"{adapter.name}: ") and searched.detail.endswith((".", "'"))
+    assert adapter.name not in searched.detail[:20] and searched.detail.endswith((".", "'"))
     assert adapter.n_asked() == 1
 
 

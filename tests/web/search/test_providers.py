@@ -11,6 +11,8 @@ import pytest
 from firsthand.errors import AddressRefused, BrokenPromise, FetchFailed, InvalidInput, LimitReached
 from firsthand.values import Category, HttpRequest, HttpResponse, Query, TimeFilter
 from firsthand.web.search import FACTS, Ddgs, Providers, codecs
+from firsthand.web.search.brave import Brave
+from firsthand.web.search.codec import Hits
 from firsthand.web.search.providers import fitted
 
 WITH_SEARXNG = Providers(codecs(searxng_url="http://127.0.0.1:8888"), Ddgs({}))
@@ -79,7 +81,7 @@ async def test_a_connection_error_of_the_transport_is_a_failure() -> None:
         raise ConnectionResetError("to 10.0.0.1")
 
     searched = await WITHOUT.search_one("duckduckgo-html", Query("q"), send)
-    assert (searched.code, searched.detail) == ("provider_unreachable", "duckduckgo-html: could not be reached.")
+    assert (searched.code, searched.detail) == ("provider_unreachable", "could not be reached.")
 
 
 @pytest.mark.parametrize(
@@ -184,6 +186,66 @@ async def test_a_paid_call_whose_end_nobody_knows_says_that_it_may_have_been_cha
     called = await paid().call("brave", Query("q"), sender)
     assert not called.is_known and len(sender.sent) == 1
     assert called.searched.detail.endswith("It may have been charged.")
+
+
+class Broken(Brave):
+    """A codec with a fault."""
+
+    def __init__(self, error: Exception, at: str) -> None:
+        super().__init__("canary")
+        self.error, self.at = error, at
+
+    def request(self, query: Query) -> HttpRequest:
+        if self.at == "request":
+            raise self.error
+        return super().request(query)
+
+    def hits(self, query: Query, response: HttpResponse) -> Hits:
+        raise self.error
+
+
+@pytest.mark.parametrize(
+    "error",
+    [KeyError("words of the page"), ModuleNotFoundError("words"), RecursionError(), OSError("words"), TimeoutError()],
+    ids=lambda error: type(error).__name__,
+)
+async def test_a_codec_that_breaks_on_an_answer_is_a_failure_of_its_provider_that_is_settled_and_paid(
+    error: Exception,
+) -> None:
+    broken = Providers({"brave": Broken(error, "hits")}, Ddgs({}))
+    called = await broken.call("brave", Query("q"), Sender(response(200, BRAVE_ROWS)))
+    assert (called.searched.outcome, called.searched.code) == ("failed", "provider_bad_response")
+    assert (called.is_known, called.cost_microusd, called.n_bytes) == (True, 5_000, len(BRAVE_ROWS))
+    assert f"({type(error).__name__} in firsthand.web.search.providers:" in called.searched.detail
+    assert "words" not in called.searched.detail and "charged" not in called.searched.detail
+
+
+@pytest.mark.parametrize(("status", "is_known"), [(403, True), (500, False)])
+async def test_a_codec_that_breaks_on_a_refusal_says_of_the_money_what_the_status_says(
+    status: int, is_known: bool
+) -> None:
+    broken = Providers({"brave": Broken(KeyError(), "hits")}, Ddgs({}))
+    called = await broken.call("brave", Query("q"), Sender(response(status)))
+    assert (called.searched.code, called.is_known, called.cost_microusd) == ("provider_bad_response", is_known, 0)
+
+
+async def test_a_codec_that_breaks_before_anything_is_sent_costs_nothing() -> None:
+    broken = Providers({"brave": Broken(KeyError("words"), "request")}, Ddgs({}))
+    sender = Sender()
+    called = await broken.call("brave", Query("q"), sender)
+    assert (called.searched.outcome, called.is_known, called.cost_microusd, sender.sent) == ("failed", True, 0, [])
+    assert "KeyError" in called.searched.detail and "words" not in called.searched.detail
+
+
+async def test_a_sender_that_breaks_leaves_a_paid_call_in_doubt() -> None:
+    called = await paid().call("brave", Query("q"), Sender(ZeroDivisionError("words")))
+    assert (called.searched.outcome, called.is_known) == ("failed", False)
+    assert "ZeroDivisionError" in called.searched.detail and "words" not in called.searched.detail
+
+
+async def test_what_went_wrong_names_its_provider_beside_it_and_not_in_it() -> None:
+    called = await WITHOUT.call("mediawiki", Query("q"), Sender(response(500)))
+    assert (called.searched.provider, called.searched.detail) == ("mediawiki", "answers with HTTP 500.")
 
 
 async def test_a_paid_call_that_is_late_may_have_been_charged() -> None:

@@ -189,7 +189,7 @@ class Chain:
             if name not in seen and left_s > 0:
                 code = "provider_resting" if breaker.why in COOLDOWN_S else "provider_broken"
                 because = _BECAUSE.get(breaker.why, f"it failed {breaker.n_breaks} times in a row")
-                detail = f"{name}: left alone for another {left_s} s, because {because}."
+                detail = f"left alone for another {left_s} s, because {because}."
                 found.append(Searched(name, OUTCOMES[code], (), code, detail, None, left_s, was_asked=False))
         return found
 

@@ -46,6 +46,7 @@ OUTCOMES: dict[str, Outcome] = {
     "provider_bad_request": "failed",
     "provider_redirected": "failed",
     "provider_garbage": "failed",
+    "provider_bad_response": "failed",
     "provider_all_engines_failed": "failed",
     "provider_missing": "failed",
     "provider_not_configured": "failed",

@@ -11,7 +11,7 @@ import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from firsthand.errors import InvalidInput, OutsideError, ProviderFailed
+from firsthand.errors import Error, InvalidInput, OutsideError, ProviderFailed, whereabouts
 from firsthand.ports import Searched
 from firsthand.values import HttpRequest, HttpResponse, Query
 from firsthand.web.search.brave import URL as BRAVE_URL
@@ -174,8 +174,13 @@ class Providers:
             return self._failed(name, late, counted)
         except OutsideError as error:
             return self._failed(name, error, counted)
+        except Error:
+            raise
         except OSError:  # a sender that lets the transport's own error through
             return self._failed(name, failure(name, "provider_unreachable", "could not be reached."), counted)
+        except Exception as error:  # a fault of ours on the way there must not cost the other providers' answers
+            sentence = f"could not be asked, by a fault of Firsthand ({whereabouts(error)}); {_NAME_ANOTHER}"
+            return self._failed(name, failure(name, "provider_unreachable", sentence), counted)
         searched = Searched(name, "ok" if hits else "empty", tuple(hits), "", _dropped(hits.n_dropped), applied)
         cost = self._cost_microusd(name, query, hits)
         return Call(searched, n_calls=max(1, counted.n_calls), n_bytes=counted.n_bytes, cost_microusd=cost)
@@ -194,20 +199,23 @@ class Providers:
         if codec is None:
             raise failure(name, "provider_not_configured", how_to_set_up(name))
         try:
-            return codec.hits(query, await send(codec.request(query))), codec.time_filter(query)
+            return _read(codec, query, await send(codec.request(query)))
         except ProviderFailed as error:
             wait_s = error.retry_after_s
             is_free = self.price_microusd(name) == 0  # what may cost money is never sent again by itself
             if error.outcome != "rate_limited" or wait_s is None or wait_s > RETRY_AT_ONCE_S or not is_free:
                 raise
         await self._sleep(wait_s)
-        return codec.hits(query, await send(codec.request(query))), codec.time_filter(query)
+        return _read(codec, query, await send(codec.request(query)))
 
     def _failed(self, name: str, error: OutsideError, counted: _Counted) -> Call:
-        is_known = self.price_microusd(name) == 0 or counted.n_calls == 0 or _is_refusal(error)
-        detail = clean(error.message, MAX_DETAIL_CHARS) + ("" if is_known else " It may have been charged.")
+        was_given = error.code == "provider_bad_response" and error.status == 200
+        is_known = self.price_microusd(name) == 0 or counted.n_calls == 0 or was_given or _is_refusal(error)
+        said = error.message.removeprefix(f"{name}: ")  # the value names its provider beside it
+        detail = clean(said, MAX_DETAIL_CHARS) + ("" if is_known else " It may have been charged.")
         searched = Searched(name, error.outcome, (), error.code, detail, None, error.retry_after_s)
-        return Call(searched, is_known, n_calls=max(1, counted.n_calls), n_bytes=counted.n_bytes)
+        cost = self.price_microusd(name) if was_given else 0  # an answer that we cannot read is paid for like others
+        return Call(searched, is_known, max(1, counted.n_calls), counted.n_bytes, cost)
 
     def _cost_microusd(self, name: str, query: Query, hits: Hits) -> int:
         """What the provider says that it cost, else its price."""
@@ -222,6 +230,24 @@ class Providers:
         if name != "duckduckgo" and not self._is_set_up(name):
             code = "searxng_unset" if name == "searxng" else "provider_key_unset"
             raise InvalidInput(code, f"{FACTS[name].title}: {how_to_set_up(name)}", provider=name)
+
+
+_NAME_ANOTHER = "name another provider with --search and report this line."
+
+
+def _read(codec: Codec, query: Query, response: HttpResponse) -> tuple[Hits, str | None]:
+    """The hits in *response*, and the time filter that was really applied.
+
+    Raises: ProviderFailed, also where the codec breaks: the answer is there, and our fault is this provider's failure.
+    """
+    try:
+        return codec.hits(query, response), codec.time_filter(query)
+    except Error:
+        raise
+    except Exception as error:
+        sentence = f"answered, but by a fault of Firsthand its answer cannot be read ({whereabouts(error)}); "
+        status = response.status
+        raise failure(codec.name, "provider_bad_response", sentence + _NAME_ANOTHER, status=status) from error
 
 
 class _Counted:
