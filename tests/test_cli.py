@@ -7,6 +7,7 @@ import os
 import pty
 import re
 import select
+import shlex
 import shutil
 import signal
 import subprocess
@@ -293,9 +294,29 @@ def test_good_and_bad_sources_together_succeed_and_the_bad_ones_are_rows(empty: 
     outcomes = [row["outcome"] for row in added["failed"]]
     assert sorted(outcomes) == sorted(["empty", "unsupported", "not_found", "not_found", outcomes[-1]])
     again = run(empty, "add", *sources, "--library", "mixed")
-    assert again.stdout == "0 kept, 1 unchanged, 5 failed; 1 pages in library mixed now\n"
+    assert again.stdout == "0 kept, 1 unchanged, 5 failed; 1 page in library mixed now\n"
     assert not STEERING.search(again.stderr)
     assert len([line for line in again.stderr.splitlines() if ": " in line and "bad" in line]) == 1
+
+
+def test_what_a_folder_has_beside_pages_is_told_with_the_command_that_adds_it(empty: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "my pages"
+    folder.mkdir()
+    (folder / "good.html").write_bytes(PLANS.body)
+    feed = "<title>Tides</title><item><title>Noon</title><description>The tide turns at noon.</description></item>"
+    (folder / "feed.xml").write_text(f'<?xml version="1.0"?><rss version="2.0"><channel>{feed}</channel></rss>')
+    (folder / "a.json").write_text('{"tide": "at noon"}')
+    (folder / "b.JSON").write_text('{"tide": "at ten"}')
+    (folder / "README").write_text("The tide turns at noon.")
+    (folder / ".hidden.json").write_text("{}")
+    added = run(empty, "add", str(folder), "--library", "tides")
+    assert added.stdout == "1 kept, 0 unchanged, 0 failed; 1 page in library tides now\n"
+    (said,) = [line for line in added.stderr.splitlines() if "left out" in line]
+    sentence, command = said.split(" To add a file of data, name it: ")
+    assert sentence == "4 files of other kinds were left out: 2 .json, 1 without an ending, 1 .xml."
+    assert run(empty, *shlex.split(command)[1:]).stdout.startswith("1 kept, 0 unchanged, 0 failed; 2 pages")
+    as_json = run(empty, "add", str(folder), "--library", "tides", "--json")
+    assert list(one_object(as_json)) == ["library", "pages", "kept", "unchanged", "failed"]
 
 
 def test_a_folder_that_does_not_exist_is_a_row_and_exit_1(empty: Path) -> None:

@@ -20,7 +20,7 @@ from firsthand import __version__
 from firsthand.console import is_coloured, put, put_json, say, width
 from firsthand.errors import CallerError, Error, InvalidInput
 from firsthand.progress import Progress
-from firsthand.render import to_json, to_terminal, visible, visible_line
+from firsthand.render import counted, to_json, to_terminal, visible, visible_line
 
 if TYPE_CHECKING:
     from firsthand.app import App, AskOptions
@@ -124,10 +124,13 @@ def add(
             put_json(added.as_json())
         else:
             of_these = f" ({added.changed} changed)" if added.changed else ""
-            counted = f"{added.kept} kept{of_these}, {added.unchanged} unchanged, {len(added.failed)} failed"
-            put(f"{counted}; {added.pages} pages in library {visible(library)} now\n")
+            done = f"{added.kept} kept{of_these}, {added.unchanged} unchanged, {len(added.failed)} failed"
+            put(f"{done}; {counted(added.pages, 'page')} in library {visible(library)} now\n")
             if added.skipped:
-                say(f"{added.skipped} text and PDF files are copies of pages beside them and were left out")
+                copies = counted(added.skipped, "text or PDF file")
+                say(f"left out because a page beside it says the same: {copies}")
+            if left_out := added.left_out_words():
+                say(left_out)
             shown = added.failed[:20]
             for failure in shown:
                 say(f"{failure.target}: {failure.outcome}: {failure.detail}")

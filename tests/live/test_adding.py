@@ -156,3 +156,31 @@ async def test_the_odd_print_in_a_large_folder_of_pages_is_left_out(
     (tmp_path / "site" / "whole-manual.txt").write_text("All pages about herons and reeds in one.")
     named, _ = await add(sqlite_database, extraction, tmp_path / "site", base=name_of_site("https://birds.example/"))
     assert (named.kept, named.skipped) == (20, 1)
+
+
+async def test_what_a_folder_has_beside_pages_is_counted_by_kind(
+    sqlite_database: Database, extraction: Extraction, tmp_path: Path
+) -> None:
+    folder = write(tmp_path / "folder" / "a.html", "The first page is about herons.").parent
+    (folder / "picture.png").write_bytes(b"\x89PNG")
+    one, _ = await add(sqlite_database, extraction, folder)
+    assert one.left_out_words() == "1 file of another kind was left out: 1 .png."
+    for n in range(7):
+        (folder / f"x.k{n}").write_text("words")
+    many, _ = await add(sqlite_database, extraction, folder)
+    assert many.left_out_words() == (
+        "8 files of other kinds were left out: 1 .png, 1 .k0, 1 .k1, 1 .k2, 1 .k3 and 3 other kinds."
+    )
+    assert one.as_json() == {"library": "lib", "pages": 1, "kept": 1, "unchanged": 0, "failed": []}
+
+
+async def test_each_kind_of_data_that_a_folder_leaves_out_is_kept_when_it_is_named(
+    sqlite_database: Database, extraction: Extraction, tmp_path: Path
+) -> None:
+    xml = "<?xml version='1.0'?><feed><title>Herons</title><entry><title>One</title></entry></feed>"
+    words = {".json": '{"bird": "heron"}', ".xml": xml, ".rss": xml, ".atom": xml}
+    files = [tmp_path / f"a{suffix}" for suffix in sorted(adding.NAMED_SUFFIXES)]
+    for file in files:
+        file.write_text(words.get(file.suffix, f"bird: heron\nkind: {file.suffix[1:]}\n"))
+    added, _ = await add(sqlite_database, extraction, *files)
+    assert (added.failed, added.pages, added.left_out_words()) == ([], len(files), "")

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shlex
 import stat
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -23,6 +25,7 @@ from firsthand.evidence import captures, recall, store
 from firsthand.evidence.index import optimize
 from firsthand.live.acts import keep_page
 from firsthand.live.extraction import Extraction
+from firsthand.render import counted
 from firsthand.values import Failure, JsonValue, Page, Text
 from firsthand.web.address import canonical_url
 from firsthand.web.extract import EXTRACTOR, EXTRACTOR_VERSION
@@ -30,6 +33,11 @@ from firsthand.web.extract import EXTRACTOR, EXTRACTOR_VERSION
 FILE_MAX_BYTES = 10_485_760  # the fetch's own limit for a page
 HTML_SUFFIXES = frozenset({".html", ".htm", ".xhtml"})
 SUFFIXES = HTML_SUFFIXES | frozenset({".txt", ".text", ".md", ".markdown", ".rst", ".pdf"})
+NAMED_SUFFIXES = frozenset(
+    {".json", ".xml", ".rss", ".atom", ".csv", ".tsv", ".log", ".jsonl", ".yaml", ".yml", ".toml"}
+)
+"""Of data rather than of pages mostly, so that a folder's are left out; they are read when they are named."""
+KINDS_SHOWN = 5  # guess: of the kinds of files that were left out
 
 SITE_MIN_PAGES = 20  # below, a few files of each kind are just that
 SITE_SHARE = 0.8  # of HTML in a folder from which it is a site (manuals measured: 82 % and more)
@@ -50,6 +58,8 @@ class Added:
     unchanged: int = 0
     skipped: int = 0  # files of a site's folder that are no pages of it
     failed: list[Failure] = field(default_factory=list)
+    left_out: Counter[str] = field(default_factory=Counter)  # files of folders, by the ending that was not looked for
+    could_be_named: Path | None = None  # the first of them that is read when it is named
 
     def as_json(self) -> dict[str, JsonValue]:
         """The object that ``add --json`` prints."""
@@ -62,6 +72,23 @@ class Added:
             "unchanged": self.unchanged,
             "failed": cast(JsonValue, failed),
         }
+
+    def left_out_words(self) -> str:
+        """How many files of which kinds a folder's were left out, and how to add them; nothing if none were."""
+        if not self.left_out:
+            return ""
+        kinds = [f"{n} {suffix or 'without an ending'}" for suffix, n in self.left_out.most_common()]
+        shown = ", ".join(kinds[:KINDS_SHOWN])
+        if len(kinds) > KINDS_SHOWN:
+            shown += f" and {counted(len(kinds) - KINDS_SHOWN, 'other kind')}"
+        n_all = self.left_out.total()
+        said = (
+            f"{counted(n_all, 'file')} of {'another kind was' if n_all == 1 else 'other kinds were'} left out: {shown}."
+        )
+        if self.could_be_named is None:
+            return said
+        named = f"firsthand add {shlex.quote(str(self.could_be_named))} --library {shlex.quote(self.library)}"
+        return f"{said} To add a file of data, name it: {named}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +116,7 @@ class Adder:
             if kind is None:
                 self._fail(str(path), "not_found", "There is no file or folder of that name.")
             elif kind == "folder":
-                rows = self._of_site(list(_walk(path, base_url)), base_url)
+                rows = self._of_site(self._walk(path, base_url), base_url)
                 if not rows:
                     self._fail(str(path), "empty", "The folder holds no HTML, text or PDF file.")
                 found += rows
@@ -99,6 +126,27 @@ class Adder:
                 self._fail(str(path), "unsupported", "This is neither a file nor a folder.")
         self._n_found += len(found)
         await self._all(found)
+
+    def _walk(self, folder: Path, base_url: str | None) -> list[_File]:
+        """The files of *folder* that can hold text, in order of their names; files of other kinds are counted.
+
+        Hidden files and folders and linked folders are nobody's pages.
+        """
+        found: list[_File] = []
+        for parent, folders, names in os.walk(folder):
+            folders[:] = sorted(name for name in folders if not name.startswith("."))
+            for name in sorted(names):
+                path = Path(parent, name)
+                suffix = path.suffix.lower()
+                if name.startswith(".") or not path.is_file():
+                    continue
+                if suffix in SUFFIXES:
+                    found.append(_File(path, _file_url(path, folder, base_url)))
+                    continue
+                self.added.left_out[suffix] += 1
+                if suffix in NAMED_SUFFIXES:
+                    self.added.could_be_named = self.added.could_be_named or path
+        return found
 
     def _of_site(self, rows: list[_File], base_url: str | None) -> list[_File]:
         """The files of a folder that is named as a site, without the twins of its pages.
@@ -230,16 +278,6 @@ def _kind(path: Path) -> Literal["file", "folder", "other"] | None:
     except (OSError, ValueError):  # not there, not ours, too long, or no name at all
         return None
     return "folder" if stat.S_ISDIR(mode) else "file" if stat.S_ISREG(mode) else "other"
-
-
-def _walk(folder: Path, base_url: str | None) -> Iterator[_File]:
-    """The files of *folder* that can hold text, in order of their names; hidden ones and linked folders left out."""
-    for parent, folders, names in os.walk(folder):
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
-        for name in sorted(names):
-            path = Path(parent, name)
-            if path.suffix.lower() in SUFFIXES and not name.startswith(".") and path.is_file():
-                yield _File(path, _file_url(path, folder, base_url))
 
 
 def _stem(path: Path) -> str:
