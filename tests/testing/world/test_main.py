@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -45,6 +46,50 @@ def test_it_serves_until_it_is_told_to_stop_and_then_its_log_is_whole(pages: Pat
         assert world.wait(PATIENCE_S) == 0
     (row,) = [json.loads(line) for line in log.read_text().splitlines()]
     assert (answer.status, row["run"], row["kind"], row["wait_s"]) == (200, "first", "page", 0.005)
+
+
+def test_its_log_has_a_request_as_soon_as_it_ended(pages: Path, tmp_path: Path) -> None:
+    log = tmp_path / "log.jsonl"
+    os.mkfifo(log)
+    command = [*COMMAND, "--pages", str(pages), "--log", str(log)]
+    with subprocess.Popen(command, env=ENVIRONMENT, stdout=subprocess.PIPE, text=True) as world:
+        try:
+            with log.open(encoding="utf-8") as lines:
+                assert world.stdout is not None
+                port = world.stdout.readline().split()[1]
+                for name in ("a.html", "b.html"):
+                    status = ask(f"http://127.0.0.2:{port}/site/{name}").status
+                    assert select.select([lines], [], [], PATIENCE_S)[0], "nothing was logged while the world went on"
+                    row = json.loads(lines.readline())
+                    assert (row["kind"], row["path"], row["status"]) == ("page", name, status)
+        finally:
+            world.terminate()
+
+
+def test_it_says_how_to_use_it_and_which_pages_no_search_finds(pages: Path) -> None:
+    (pages / "long.html").write_text("<title>Tides</title><p>" + "The tide turns at noon. " * 20)
+    (pages / "huge.html").write_text("<p>" + "The tide turns at noon. " * 20_000)
+    with subprocess.Popen(
+        [*COMMAND, "--pages", str(pages)], env=ENVIRONMENT, stdout=subprocess.PIPE, text=True
+    ) as world:
+        assert world.stdout is not None
+        said = [world.stdout.readline().rstrip() for _ in range(5)]
+        exports = [world.stdout.readline() for _ in range(5)]
+        shown = subprocess.run(
+            ["sh", "-c", "".join(exports) + 'echo "$FIRSTHAND_SEARXNG_URL $FIRSTHAND_ALLOW_PRIVATE"'],
+            capture_output=True, text=True, check=True,
+        )  # fmt: skip
+        search_url, pairs = shown.stdout.split()
+        found = ask(f"{search_url}/search?q=tide&format=json").json()["results"]
+        world.terminate()
+    port = said[0].removeprefix("port ")
+    assert said[1:4] == [
+        "pages 1",
+        f"http://127.0.0.1:{port}/",
+        "Served too, but found by no search: 1 with at most 200 characters of text and 1 with more than 300,000 bytes.",
+    ]
+    assert [row["title"] for row in found] == ["Tides"]
+    assert found[0]["url"].split("/")[2] in pairs.split(",")
 
 
 def test_a_command_finds_the_world_and_gives_its_exit_code(pages: Path) -> None:

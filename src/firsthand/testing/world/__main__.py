@@ -6,7 +6,8 @@
     python -m firsthand.testing.world --trace run.jsonl
 
 A command after ``--`` finds the world in its environment: WORLD, OPENAI_BASE_URL and OPENAI_API_KEY, and for Firsthand
-FIRSTHAND_SEARXNG_URL and FIRSTHAND_ALLOW_PRIVATE. The world ends with it, and with its exit code.
+FIRSTHAND_SEARXNG_URL and FIRSTHAND_ALLOW_PRIVATE. The world ends with it, and with its exit code. Without a command the
+world prints these variables for you to export, and serves until it is interrupted.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -46,7 +48,7 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--pages", type=Path, help="folder of HTML pages, served below /site/")
     made.add_argument("--port", type=int, default=0, help="0 takes a free one; it is printed as 'port N'")
     made.add_argument("--hosts", type=int, default=4, help="pages are spread over this many loopback addresses")
-    made.add_argument("--log", type=Path, help="JSON lines, one for each page, search and model call")
+    made.add_argument("--log", type=Path, help="JSON lines, one for each page, search and model call, when it ends")
     made.add_argument("--keep-prompts", action="store_true", help="log whole prompts too")
     made.add_argument("--robots", type=Path, help="the robots.txt of every host; by default all is allowed")
     made.add_argument(
@@ -114,7 +116,7 @@ def main() -> int:
         with made as world:
             if command:
                 return subprocess.run(command, env={**os.environ, **world.environment}, check=False).returncode
-            print(f"port {world.port}\npages {world.n_found}\n{world.origin}/", flush=True)
+            print(_where(world), flush=True)
             signal.sigwait(stops)
             return 0
     except KeyboardInterrupt:
@@ -122,6 +124,15 @@ def main() -> int:
     except OSError as error:  # a port that is taken, a folder or a command that is not there
         print(error, file=sys.stderr)
         return 2
+
+
+def _where(world: World) -> str:
+    """What to know of a world that serves: for programs a port and how many pages are found, for people the rest."""
+    lines = [f"port {world.port}", f"pages {world.n_found}", f"{world.origin}/"]
+    lines += [world.never_found] if world.never_found else []
+    lines.append("Programs find this world with")
+    lines += [f"export {name}={shlex.quote(value)}" for name, value in world.environment.items()]
+    return "\n".join(lines)
 
 
 if __name__ == "__main__":

@@ -132,6 +132,8 @@ class Library:
     def __init__(self, pages: Path | Mapping[str, Source]) -> None:
         """Raises: NotADirectoryError if *pages* is a path that holds no folder."""
         self._folder: Path | None = None
+        self.n_large = 0  # pages of the folder that are served and never found, for their size
+        self.n_short = 0  # or for their little text
         self._given: dict[str, Reply] = {}
         self._changes: dict[str, int] = {}
         self._lock = threading.Lock()
@@ -144,7 +146,10 @@ class Library:
             for file in sorted(self._folder.rglob("*.html")):
                 if file.stat().st_size <= MAX_FOUND_BYTES:
                     html = file.read_text("utf-8", "replace")
-                    self._index(file.relative_to(self._folder).as_posix(), html, MIN_FOUND_CHARS)
+                    name = file.relative_to(self._folder).as_posix()
+                    self.n_short += not self._index(name, html, MIN_FOUND_CHARS)
+                else:
+                    self.n_large += 1
         else:
             for path, source in pages.items():
                 self.put(path, source)
@@ -178,12 +183,14 @@ class Library:
         """When a page changed, on the world's calendar: an hour later with each change, the same in every run."""
         return BORN_AT + timedelta(hours=self._changes.get(path, 0))
 
-    def _index(self, path: str, html: str, min_chars: int) -> None:
+    def _index(self, path: str, html: str, min_chars: int) -> bool:
+        """Whether the page is found by its words from now on."""
         title, text = read_html(html)
         with self._lock:
             self._db.execute("DELETE FROM page WHERE path = ?", (path,))
             if len(text) > min_chars:
                 self._db.execute("INSERT INTO page VALUES (?,?,?)", (path, title or path, text))
+        return len(text) > min_chars
 
     def search(self, query: str, limit: int = 10, snippet_words: int = 40) -> list[Found]:
         """The best *limit* pages for *query*: any of its words, BM25, the title weighted five times."""

@@ -17,7 +17,7 @@ from firsthand.testing.world.core import SERVICES_HOST, Core
 from firsthand.testing.world.double import ANSWER_TOKENS, TOOL_CALLS, Double
 from firsthand.testing.world.http import MAX_HEAD_BYTES, serve
 from firsthand.testing.world.journal import Journal, Seen
-from firsthand.testing.world.library import Library, Source, bare
+from firsthand.testing.world.library import MAX_FOUND_BYTES, MIN_FOUND_CHARS, Library, Source, bare
 from firsthand.testing.world.searches import ENGINE_NAMES
 from firsthand.testing.world.server import Server
 from firsthand.testing.world.settings import settings_of
@@ -154,6 +154,16 @@ class World:
     def n_found(self) -> int:
         """How many pages a search can find."""
         return self._call(lambda: self._library.n_found)
+
+    @property
+    def never_found(self) -> str:
+        """Which pages of the folder are served though no search finds them, as a sentence; empty if there are none."""
+        why = {
+            f"at most {MIN_FOUND_CHARS} characters of text": self._library.n_short,
+            f"more than {MAX_FOUND_BYTES:,} bytes": self._library.n_large,
+        }
+        said = " and ".join(f"{n} with {reason}" for reason, n in why.items() if n)
+        return f"Served too, but found by no search: {said}." if said else ""
 
     # -- What it does
 
