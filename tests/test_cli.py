@@ -11,6 +11,7 @@ import shlex
 import shutil
 import signal
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -129,11 +130,94 @@ def test_version_is_one_line(empty: Path) -> None:
     assert re.fullmatch(r"firsthand \d+\.\d+\.\d+\S*\n", run(empty, "--version").stdout)
 
 
-@pytest.mark.parametrize("words", [["ask"], ["bogus"], ["ask", "q", "--max-sources", "0"], ["add", "x"], ["--bogus"]])
-def test_wrong_usage_exits_2_and_says_why_on_stderr(empty: Path, words: list[str]) -> None:
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["ask"], "The question is missing. See 'firsthand ask --help'."),
+        (["add", "x"], "--library is missing. See 'firsthand add --help'."),
+        (["ask", "q", "--max-age", "x"], "--max-age must be a whole number. See 'firsthand ask --help'."),
+        (["ask", "q", "--max-age=-1"], "--max-age must be 0 or more. See 'firsthand ask --help'."),
+        (["ask", "q", "--max-sources", "99"], "--max-sources must be 50 or less. See 'firsthand ask --help'."),
+        (["search", "q", "--limit"], "--limit needs a value. See 'firsthand --help'."),
+        (["ask", "two", "words"], "There is no place for 'words'; put quotes around a question. "),
+        (["ask", "q", "--max-sourcs", "1"], "There is no option --max-sourcs; is it --max-sources"),
+        (["bogus"], "There is no command 'bogus'"),
+        (["--bogus"], "There is no option --bogus"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_wrong_usage_exits_2_and_says_why_in_one_sentence_or_one_object(
+    empty: Path, words: list[str], said: str
+) -> None:
     ran = run(empty, *words)
-    assert (ran.returncode, ran.stdout) == (2, "")
-    assert "Error" in ran.stderr and "Traceback" not in ran.stderr
+    assert (ran.returncode, ran.stdout, ran.stderr.count("\n")) == (2, "", 1)
+    assert ran.stderr.startswith(f"firsthand: {said}")
+    ran = run(empty, *words[:1], "--json", *words[1:])
+    error = one_object(ran)
+    assert (ran.returncode, ran.stderr, error["schema"]) == (2, "", "firsthand.error/1")
+    assert error["error"]["code"] == "usage" and error["error"]["message"].endswith("--help'.")
+
+
+def test_no_words_at_all_are_answered_with_the_help(empty: Path) -> None:
+    ran = run(empty)
+    assert ran.returncode == 2 and "Commands:" in ran.stderr and "Traceback" not in ran.stderr
+
+
+BREAKS = """
+import sys
+import firsthand.app
+def unexpected(*_, **__):
+    raise {error}
+{broken} = unexpected
+from firsthand.__main__ import main
+main()
+"""
+
+
+def broken(home: Path, what: str, error: str, *words: str) -> subprocess.CompletedProcess[str]:
+    """A command in which *what* raises *error*."""
+    command = [sys.executable, "-c", BREAKS.format(broken=what, error=error), *words]
+    return subprocess.run(
+        command, env=environment(home), cwd=home.parent, capture_output=True, encoding="utf-8", timeout=PATIENCE_S
+    )
+
+
+@pytest.mark.parametrize(
+    ("what", "error", "name"),
+    [
+        ("firsthand.app.App.recall", "KeyError('words of a page')", "KeyError"),
+        ("firsthand.app.App.recall", "ExceptionGroup('words', [ZeroDivisionError()])", "ZeroDivisionError"),
+        ("firsthand.app.open_app", "ModuleNotFoundError('words')", "ModuleNotFoundError"),
+        ("firsthand.app.load_settings", "TimeoutError()", "TimeoutError"),
+    ],
+)
+def test_a_fault_of_ours_is_one_sentence_or_one_object_and_exit_1(
+    empty: Path, what: str, error: str, name: str
+) -> None:
+    ran = broken(empty, what, error, "recall", "herons")
+    assert (ran.returncode, ran.stdout, ran.stderr.count("\n")) == (1, "", 1), ran.stderr
+    assert ran.stderr.startswith(f"firsthand: something unexpected happened ({name}") and "words" not in ran.stderr
+    ran = broken(empty, what, error, "recall", "herons", "--json")
+    said = json.loads(ran.stdout)
+    assert (ran.returncode, ran.stderr, said["schema"]) == (1, "", "firsthand.error/1")
+    assert (said["error"]["code"], said["error"]["exception"]) == ("internal", name)
+
+
+def test_a_fault_of_ours_names_its_line(empty: Path) -> None:
+    ran = broken(empty, "firsthand.app.recall.search_kept", "KeyError()", "recall", "herons")
+    assert re.search(r"\(KeyError in firsthand\.\S+:\d+\)", ran.stderr), ran.stderr
+
+
+def test_an_error_of_ours_in_a_group_is_that_error(empty: Path) -> None:
+    group = "ExceptionGroup('', [__import__('firsthand.errors').errors.NotFound('gone', 'It is gone.')])"
+    ran = broken(empty, "firsthand.app.App.recall", group, "recall", "herons")
+    assert (ran.returncode, ran.stderr) == (1, "firsthand: It is gone.\n")
+
+
+def test_what_the_system_refuses_is_one_object_with_json(empty: Path) -> None:
+    ran = broken(empty, "firsthand.app.App.recall", "PermissionError(13, 'No', '/x')", "recall", "herons", "--json")
+    said = json.loads(ran.stdout)["error"]
+    assert (ran.returncode, said["code"], said["message"]) == (1, "system_refused", "the system refused: No (/x).")
 
 
 @pytest.mark.parametrize("command", ["serve", "mcp", "worker"])
@@ -262,9 +346,27 @@ def test_an_error_without_json_is_one_sentence_on_stderr(home: Path) -> None:
     assert ran.stderr.count("\n") == 1 and not STEERING.search(ran.stderr)
 
 
-def test_an_unknown_setting_is_named(empty: Path) -> None:
-    ran = run(empty, "config", bogus="1")
-    assert ran.returncode == 2 and "bogus" in ran.stderr
+def test_an_unknown_setting_is_named_and_the_settings_are_listed_all_the_same(empty: Path) -> None:
+    ran = run(empty, "config", bogus="1", max_sources="3", browser="maybe")
+    assert ran.returncode == 2 and "\nmax_sources = 3\n" in ran.stdout and "\nbrowser = False\n" in ran.stdout
+    assert ran.stderr == (
+        "firsthand: There is no setting FIRSTHAND_BOGUS; 'firsthand config' lists them.\n"
+        "firsthand: Setting browser must be on or off, not 'maybe'.\n"
+    )
+    ran = run(empty, "config", "--json", bogus="1", max_sources="3")
+    error = one_object(ran)["error"]
+    assert (ran.returncode, error["code"], error["settings"]["max_sources"]) == (2, "unknown_setting", "3")
+    ran = run(empty, "recall", "herons", bogus="1")
+    assert ran.returncode == 2 and "FIRSTHAND_BOGUS" in ran.stderr
+
+
+@pytest.mark.parametrize("source", ["ftp://x.org/", "GOPHER://x.org", "file:///etc/hostname"])
+def test_an_address_of_another_scheme_is_no_missing_file(empty: Path, source: str) -> None:
+    ran = run(empty, "read", source)
+    assert (ran.returncode, ran.stdout) == (1, "")
+    assert ran.stderr == f"{source}: blocked_by_policy: The address was not asked: it is not http or https.\n"
+    ran = run(empty, "add", source, "--library", "a")
+    assert ran.returncode == 1 and "only http and https are fetched" in ran.stderr
 
 
 @pytest.mark.parametrize("place", ["under a file", "a file", "proc", "garbage"])

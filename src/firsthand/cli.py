@@ -8,7 +8,6 @@ Exit codes: 0 finished, 1 failed, 2 wrong usage, 130 interrupted. The app is imp
 from __future__ import annotations
 
 import asyncio
-import os
 import sys
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
@@ -17,8 +16,18 @@ from typing import TYPE_CHECKING, Annotated, NoReturn, TypeVar
 import typer
 
 from firsthand import __version__
-from firsthand.console import is_coloured, put, put_json, say, width
-from firsthand.errors import CallerError, Error, InvalidInput
+from firsthand.console import (
+    FAILED,
+    WRONG_USAGE,
+    drop_output,
+    is_coloured,
+    put,
+    put_json,
+    report,
+    say,
+    width,
+    wrong_usage,
+)
 from firsthand.progress import Progress
 from firsthand.render import counted, to_json, to_terminal, visible, visible_line
 
@@ -26,7 +35,7 @@ if TYPE_CHECKING:
     from firsthand.app import App, AskOptions
 
 T = TypeVar("T")
-FAILED, WRONG_USAGE, INTERRUPTED = 1, 2, 130
+INTERRUPTED = 130
 
 app = typer.Typer(
     name="firsthand",
@@ -363,17 +372,21 @@ def demo(
 @app.command()
 def config(as_json: Json = False) -> None:
     """Print every setting, its value and what it does."""
-    from firsthand.settings import describe, load_settings
+    from firsthand.settings import describe, read_settings
 
-    try:
-        rows = describe(load_settings())
-    except CallerError as error:
-        _fail(error, as_json)
-    if as_json:
+    settings, mistakes = read_settings()
+    rows = describe(settings)
+    if mistakes and as_json:
+        mistakes[0].facts = {**mistakes[0].facts, "settings": {name: value for name, value, _ in rows}}
+    elif as_json:
         put_json({name: value for name, value, _ in rows})
-        return
-    for name, value, help_line in rows:
-        put(f"{name} = {visible_line(value) or '(empty)'}\n    {help_line}\n")
+    else:
+        for name, value, help_line in rows:
+            put(f"{name} = {visible_line(value) or '(empty)'}\n    {help_line}\n")
+    for mistake in mistakes[:1] if as_json else mistakes:
+        report(mistake, as_json=as_json)
+    if mistakes:
+        raise typer.Exit(WRONG_USAGE)
 
 
 @app.command()
@@ -406,7 +419,24 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(encoding="utf-8", errors="replace")
-    app()
+    as_json = "--json" in sys.argv[1:]
+    try:
+        code = app(standalone_mode=False)
+    except Exception as error:
+        code = _not_run(error, as_json)
+    sys.exit(code)
+
+
+def _not_run(error: Exception, as_json: bool) -> int:
+    """Say why no command was run: arguments that typer cannot read, or a fault of ours on the way to it."""
+    said = getattr(error, "format_message", None)  # typer keeps its base class of usage errors to itself
+    if said is None:
+        return report(error, as_json=as_json)
+    if len(sys.argv) == 1:  # nothing at all was asked for: what it says is the help
+        sys.stderr.write(said() + "\n")
+        return WRONG_USAGE
+    path = getattr(getattr(error, "ctx", None), "command_path", "").split()[1:]
+    return report(wrong_usage(said(), " ".join(["firsthand", *path])), as_json=as_json)
 
 
 def _options(
@@ -453,32 +483,18 @@ def _run(work: Callable[[App, Progress], Awaitable[int]], as_json: bool) -> NoRe
 
     try:
         code = asyncio.run(whole())
-    except Error as error:
-        progress.clear()
-        _fail(error, as_json)
     except KeyboardInterrupt:
         progress.clear()
         say("Interrupted. What was read is kept; run the same command again to go on.")
         code = INTERRUPTED
     except BrokenPipeError:
         # The reader of our output went away; nothing is left to say to it.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        drop_output()
         code = 0
-    except OSError as error:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except Exception as error:
         progress.clear()
-        where = f" ({error.filename})" if error.filename else ""
-        say(f"firsthand: the system refused: {error.strerror or error}{where}.")
-        code = FAILED
+        code = report(error, as_json=as_json)
     raise typer.Exit(code)
-
-
-def _fail(error: Error, as_json: bool) -> NoReturn:
-    if as_json:
-        put_json({"schema": "firsthand.error/1", "error": error.as_json()})
-    else:
-        say(f"firsthand: {error.message}")
-    raise typer.Exit(WRONG_USAGE if isinstance(error, InvalidInput) else FAILED)
 
 
 def _later(command: str) -> NoReturn:

@@ -81,33 +81,45 @@ def load_settings(environment: Mapping[str, str] | None = None) -> Settings:
 
     Raises: InvalidInput for an unknown name or a value that is not of the setting's type.
     """
+    settings, mistakes = read_settings(environment)
+    if mistakes:
+        raise mistakes[0]
+    return settings
+
+
+def read_settings(environment: Mapping[str, str] | None = None) -> tuple[Settings, list[InvalidInput]]:
+    """The settings, and every mistake in what was given: a setting with a mistake has its default."""
     environment = os.environ if environment is None else environment
     given_home = environment.get("FIRSTHAND_HOME")
     home = Path(given_home).expanduser() if given_home else _default_home(environment)
-    given: dict[str, object] = {}
+    mistakes: list[InvalidInput] = []
+    given: list[tuple[str, str, object]] = []  # what it is called where it was found, the setting, its value
     config = home / CONFIG_FILE
     if config.is_file():
         try:
-            given.update(tomllib.loads(config.read_text(encoding="utf-8")))
+            given += [(name, name, value) for name, value in tomllib.loads(config.read_text(encoding="utf-8")).items()]
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-            raise InvalidInput("config_syntax", f"{config} is not valid TOML: {error}") from error
+            mistakes.append(InvalidInput("config_syntax", f"{config} is not valid TOML: {error}"))
     for name, text in environment.items():
         if name.startswith("FIRSTHAND_") and name not in ("FIRSTHAND_HOME", "FIRSTHAND_FAULT"):
-            given[name.removeprefix("FIRSTHAND_").lower()] = text
+            given.append((name, name.removeprefix("FIRSTHAND_").lower(), text))
     known = {f.name: f for f in fields(Settings) if f.name != "home"}
+    chosen = {name: (called, value) for called, name, value in given}  # the last one wins: a variable over the file
     values: dict[str, Any] = {}
-    for name, value in given.items():
-        if name not in known:
-            raise InvalidInput(
-                "unknown_setting", f"There is no setting {name!r}; 'firsthand config' lists them.", setting=name
-            )
-        if known[name].metadata["is_secret"]:
-            values[name] = _secret(name, value)
-        else:
-            values[name] = _convert(name, value, known[name].default)
+    for name, (called, value) in chosen.items():
+        try:
+            if name not in known:
+                message = f"There is no setting {called}; 'firsthand config' lists them."
+                raise InvalidInput("unknown_setting", message, setting=name)
+            is_secret = known[name].metadata["is_secret"]
+            values[name] = _secret(name, value) if is_secret else _convert(name, value, known[name].default)
+        except InvalidInput as mistake:
+            mistakes.append(mistake)
     if values.get("in_doubt", "ask") not in ("ask", "repeat", "skip"):
-        raise InvalidInput("invalid_setting", "Setting in_doubt must be ask, repeat or skip.", setting="in_doubt")
-    return Settings(home=home, **values)
+        del values["in_doubt"]
+        message = "Setting in_doubt must be ask, repeat or skip."
+        mistakes.append(InvalidInput("invalid_setting", message, setting="in_doubt"))
+    return Settings(home=home, **values), mistakes
 
 
 def _secret(name: str, value: object) -> str:
@@ -165,7 +177,7 @@ def _convert(name: str, value: object, default: object) -> object:
 
 _SAID = dict.fromkeys(("1", "true", "yes", "on"), True) | dict.fromkeys(("0", "false", "no", "off"), False)
 _KINDS = {
-    bool: "true or false",
+    bool: "on or off",
     int: "a whole number",
     float: "a number of seconds",
     str: "text",

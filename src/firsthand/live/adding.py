@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import shlex
 import stat
 from collections import Counter
@@ -37,6 +38,7 @@ NAMED_SUFFIXES = frozenset(
     {".json", ".xml", ".rss", ".atom", ".csv", ".tsv", ".log", ".jsonl", ".yaml", ".yml", ".toml"}
 )
 """Of data rather than of pages mostly, so that a folder's are left out; they are read when they are named."""
+_OTHER_SCHEME = re.compile(r"[a-z][a-z0-9+.-]+:/", re.IGNORECASE)  # one slash is left of two in a path
 KINDS_SHOWN = 5  # guess: of the kinds of files that were left out
 
 SITE_MIN_PAGES = 20  # below, a few files of each kind are just that
@@ -113,7 +115,9 @@ class Adder:
         found: list[_File] = []
         for path in paths:
             kind = _kind(path)
-            if kind is None:
+            if kind is None and _OTHER_SCHEME.match(str(path)):
+                self._fail(str(path), "blocked_by_policy", "This is an address, and only http and https are fetched.")
+            elif kind is None:
                 self._fail(str(path), "not_found", "There is no file or folder of that name.")
             elif kind == "folder":
                 rows = self._of_site(self._walk(path, base_url), base_url)

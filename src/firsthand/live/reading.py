@@ -22,6 +22,7 @@ from firsthand.live.reach import Reach
 from firsthand.values import Block, JsonValue, Outcome, Page, Text
 
 AS_WRITTEN = frozenset({"text/markdown", "text/plain"})
+_ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)  # of any scheme: the gate says which it can fetch
 _NUMBERED = re.compile(r"\d{1,3}[.)]\s")
 
 
@@ -96,7 +97,7 @@ async def read_source(
 ) -> ReadPage:
     """The text of an address or a file; a refusal is a value. A page kept within *max_age_s* stands in for it."""
     try:
-        if source.lower().startswith(("http://", "https://")):
+        if _ADDRESS.match(source):
             return await _read_page(source, reach, extraction, kept, max_age_s)
         url, payload = await asyncio.to_thread(_read_file, Path(source))
         text, _ = await extraction.one(payload, url=url, content_type=None)
