@@ -178,6 +178,10 @@ class Shelf(Protocol):
         """For each of *terms*, the index's terms that are a slip of the finger away, most frequent first."""
         ...
 
+    async def held(self, url: str, scope: Scope) -> int | None:
+        """The text that the libraries of the scope hold under *url*, the one added last; None if they hold none."""
+        ...
+
     async def sites(self, scope: Scope) -> list[Site]:
         """The sites in the scope."""
         ...

@@ -49,6 +49,115 @@ async def test_a04_two_sites_that_say_the_same_corroborate(orchid: World, home: 
     assert {citation.url for citation in answer.claims[0].citations} == {orchid.primary, orchid.secondary}
 
 
+HARBOUR = "The harbour of Zamora is eleven metres deep, and ships wait for the tide before they leave it."
+FERRY = "Ferries cross the bay every hour; a crossing takes forty minutes and costs nothing for children."
+
+
+async def test_a04_a_page_that_the_question_names_is_a_source_beside_what_the_search_found(
+    orchid: World, home: Path
+) -> None:
+    orchid.web.one.replies["/plans"] = page("Orchid plans", STANDARD)
+    orchid.web.other.replies["/review"] = page("Orchid, a review", AGREEING)
+    orchid.hits = [orchid.primary, f"{orchid.secondary}#plans"]
+    answer = await orchid.ask(home, f"{QUESTION} ({orchid.secondary})", cross_check=True)
+    rule_of_the_world(answer)
+    assert (answer.status, answer.claims[0].corroboration) == ("answered", "corroborated")
+    assert answer.claims[0].citations[0].url == orchid.secondary
+    assert {citation.url for citation in answer.claims[0].citations} == {orchid.primary, orchid.secondary}
+    assert (orchid.web.other.count("/review"), orchid.web.questions) == (1, [QUESTION.replace("?", "") + "?"])
+    assert (answer.usage.fetches, answer.omitted) == (2, ())
+
+
+async def test_a_page_that_the_question_names_is_read_first_and_its_letters_are_not_searched(
+    orchid: World, home: Path
+) -> None:
+    orchid.web.one.replies["/harbour"] = page("Port notes", FERRY, HARBOUR)
+    orchid.web.one.replies["/plans"] = page("http", "What http is: http says what a harbour pdf of 127.0.0.1 is about.")
+    named = orchid.web.one.url("/harbour")
+    answer = await orchid.ask(home, f"What does {named} say about the depth of the Orchid harbour?", max_sources=1)
+    assert orchid.web.questions == ["What does say about the depth of the Orchid harbour?"]
+    assert [path for path in orchid.web.one.asked if path != "/robots.txt"] == ["/harbour"]
+    assert orchid.primary in answer.omitted
+    assert answer.missing  # the page says nothing of an Orchid
+    answer = await orchid.ask(home, f"What does {named} say about how deep the harbour is?")
+    assert (answer.status, answer.claims[0].citations[0].url) == ("answered", named)
+    assert "eleven metres" in answer.claims[0].text
+
+
+@pytest.mark.parametrize("words", ["{}", "What is {} about?", "总结一下 {}。"])
+async def test_an_address_alone_is_answered_by_how_its_page_begins(orchid: World, home: Path, words: str) -> None:
+    orchid.web.one.replies["/harbour"] = page("Port notes", FERRY, HARBOUR)
+    named = orchid.web.one.url("/harbour")
+    answer = await orchid.ask(home, words.format(named))
+    assert (answer.status, answer.missing, orchid.web.questions) == ("answered", (), [])
+    assert [claim.citations[-1].quote for claim in answer.claims] == [FERRY, HARBOUR]
+    assert {citation.url for claim in answer.claims for citation in claim.citations} == {named}
+    assert all(citation.verdict == "exact" for claim in answer.claims for citation in claim.citations)
+    assert orchid.n_requests == 1 + orchid.web.one.count("/robots.txt")
+
+
+async def test_a_named_page_that_cannot_be_read_is_a_failure_and_said_to_be_missing(orchid: World, home: Path) -> None:
+    orchid.web.one.replies["/harbour"] = BUSY
+    named = orchid.web.one.url("/harbour")
+    answer = await orchid.ask(home, f"{QUESTION} {named}")
+    assert (answer.status, "25 members" in answer.claims[0].text) == ("answered", True)
+    assert [(one.stage, one.target, one.outcome) for one in answer.failures] == [("fetch", named, "failed")]
+    assert [named in said for said in answer.missing] == [True]
+    alone = await orchid.ask(home, named)
+    assert (alone.status, alone.claims, [named in said for said in alone.missing]) == ("failed", (), [True])
+
+
+@pytest.mark.parametrize("named", ["http://[bad", "http://a:99999999/", "http://u:p@a.example/", "http://10.0.0.1/x"])
+async def test_a_named_address_that_is_refused_is_said_and_nothing_is_sent_to_it(
+    orchid: World, home: Path, named: str
+) -> None:
+    answer = await orchid.ask(home, f"{QUESTION} {named}")
+    assert answer.status == "answered"
+    assert [(one.target, one.outcome) for one in answer.failures] == [(named, "blocked_by_policy")]
+    assert [named in said for said in answer.missing] == [True]
+
+
+async def test_a28_a_named_page_off_the_list_is_refused_and_nothing_is_sent_to_it(orchid: World, home: Path) -> None:
+    origins = (orchid.web.one.url(""),)
+    answer = await orchid.ask(home, f"{QUESTION} {orchid.secondary}", allow_origins=origins)
+    assert [(one.target, one.outcome) for one in answer.failures] == [(orchid.secondary, "blocked_by_policy")]
+    assert any(orchid.secondary in said for said in answer.missing)
+    assert orchid.web.other.asked == []
+    assert answer.status == "answered"
+
+
+async def test_a_named_page_that_says_nothing_on_it_is_said_beside_what_others_answer(
+    orchid: World, home: Path
+) -> None:
+    orchid.web.other.replies["/ferry"] = page("Ferries", FERRY)
+    named = orchid.web.other.url("/ferry")
+    answer = await orchid.ask(home, f"{QUESTION} {named}")
+    assert (answer.status, answer.claims[0].citations[0].url) == ("answered", orchid.primary)
+    assert [named in said for said in answer.missing] == [True]
+
+
+async def test_a_library_is_asked_for_the_named_page_and_nothing_is_sent(orchid: World, home: Path) -> None:
+    orchid.web.one.replies["/harbour"] = page("Port notes", FERRY, HARBOUR)
+    named, elsewhere = orchid.web.one.url("/harbour"), orchid.web.one.url("/elsewhere")
+    async with orchid.app(home) as app:
+        for url in (named, orchid.primary):
+            await app.add([url], "mine", base_url=None, max_pages=1, watch=lambda *_: None)
+        n_sent = orchid.n_requests
+        only = options(libraries=("mine",))
+        begins = await app.ask(f"{named.replace('http', 'HTTP')}#deep", only)
+        answers = await app.ask(f"How deep is the harbour, says {named}?", only)
+        absent = await app.ask(f"How deep is the harbour, says {elsewhere}?", only)
+        alone = await app.ask(elsewhere, only)
+    assert orchid.n_requests == n_sent
+    assert [claim.citations[-1].quote for claim in begins.claims] == [FERRY, HARBOUR]
+    assert (answers.status, answers.claims[0].citations[0].url, answers.missing) == ("answered", named, ())
+    assert absent.status == "answered"
+    for answer in (absent, alone):
+        assert [(one.target, "only libraries" in one.detail) for one in answer.failures] == [(elsewhere, True)]
+        assert [elsewhere in said for said in answer.missing] == [True]
+    assert (alone.status, alone.claims) == ("insufficient_evidence", ())
+
+
 async def test_a05_pages_that_differ_are_both_cited_and_none_wins(orchid: World, home: Path) -> None:
     orchid.web.other.replies["/review"] = page("Orchid, a review", DISPUTED)
     orchid.hits = [orchid.primary, orchid.secondary]

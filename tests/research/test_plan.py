@@ -185,8 +185,10 @@ def test_every_language_has_every_sentence_and_every_glossary_row_every_column()
         "one_site",
         "conflict",
         "follow_up",
+        "address_unread",
+        "address_silent",
     )
-    facts = {"name": "N", "question": "Q", "languages": "L", "site": "S", "values": "V", "topic": "T"}
+    facts = {"name": "N", "question": "Q", "languages": "L", "site": "S", "values": "V", "topic": "T", "url": "U"}
     for key in keys:
         assert len({lexicon.say(key, language, **facts) for language in lexicon.LANGUAGES}) == len(lexicon.LANGUAGES)
     assert all(len(row) == len(lexicon.LANGUAGES) for row in lexicon._glossary())

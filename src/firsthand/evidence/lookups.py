@@ -116,6 +116,14 @@ def sites(connection: Connection, scope: Scope) -> list[Site]:
     return [_site(site, pages) for site, pages in sorted(by_site.items())]
 
 
+def held(connection: Connection, url: str, scope: Scope) -> int | None:
+    """The text that the libraries of the scope hold under *url*, the one added last; None if they hold none."""
+    if not url.isprintable():
+        return None
+    query = sa.select(holding.c.text_id).where(holding.c.url == url, _in_libraries(scope))
+    return connection.execute(query.order_by(holding.c.capture_id.desc()).limit(1)).scalar()
+
+
 def holdings_state(connection: Connection) -> tuple[int, int | None]:
     """A value that changes whenever a library gains, loses or replaces a page."""
     row = connection.execute(sa.select(sa.func.count(), sa.func.max(holding.c.capture_id)).select_from(holding)).one()

@@ -34,6 +34,7 @@ from firsthand.evidence.index import term as term_table
 from firsthand.evidence.lookups import (
     GROUPS_MAX,
     candidates,
+    held,
     holdings_state,
     lookup,
     pages_of,
@@ -95,6 +96,10 @@ class SqlShelf:
     async def similar(self, terms: Sequence[str]) -> dict[str, list[str]]:
         """See ``similar``."""
         return await self._database.read(similar, terms)
+
+    async def held(self, url: str, scope: Scope) -> int | None:
+        """See ``held``."""
+        return await self._database.read(held, url, scope)
 
     async def sites(self, scope: Scope) -> list[Site]:
         """See ``sites``; read again only when a library changed: 3,000 titles take some 20 ms."""

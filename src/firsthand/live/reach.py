@@ -60,8 +60,11 @@ class Reach:
         """The pairs of FIRSTHAND_ALLOW_PRIVATE that *urls* belong to."""
         pairs = set()
         for url in urls:
-            parts = urlsplit(url)
-            pairs.add((parts.hostname or "", parts.port or {"http": 80, "https": 443}.get(parts.scheme, 0)))
+            try:
+                parts = urlsplit(url)
+                pairs.add((parts.hostname or "", parts.port or {"http": 80, "https": 443}.get(parts.scheme, 0)))
+            except ValueError:  # no address at all: it was refused, and is of no pair
+                continue
         return sorted(f"{host}:{port}" for host, port in pairs & self._allow_private)
 
     def judged(self, url: str) -> str:

@@ -61,7 +61,9 @@ class Plan:
     n_passages: int = 0
     counts: Mapping[str, int] = field(default_factory=dict)
     hints: tuple[Hint, ...] = ()  # where the asker wants to look; see ``hints_of``
-    asked: str = ""  # the whole question, without its hints; empty: nothing was cut off it
+    asked: str = ""  # the whole question, without its hints and addresses; empty: nothing was cut off it
+    addresses: tuple[str, ...] = ()  # pages that the question names; see ``named.addresses_of``
+    is_about_page: bool = False  # nothing is asked but what those pages say
 
     @property
     def names(self) -> tuple[Group, ...]:

@@ -12,13 +12,15 @@ from urllib.parse import urlsplit
 
 from firsthand.errors import first_of
 from firsthand.events import Event
-from firsthand.ports import Fetched, Finder, Found, Operations, Scope
+from firsthand.ports import Fetched, Finder, Found, Operations, Scope, Shelf
+from firsthand.research.named import spelled
 from firsthand.research.plan import Plan
 from firsthand.research.profile import Profile
 from firsthand.values import Category, Failure, Hint, Query, Usage
 
 ATTEMPTS_PER_PLACE = 2  # so many hits are tried at most for each page that may be read (guess)
 HITS_PER_PLACE = 3
+ONLY_LIBRARIES = "Not read: only libraries were asked, and they hold no page of this address."
 SITES: Mapping[Hint, str] = {"github": "github.com", "reddit": "reddit.com", "x": "x.com"}
 CATEGORIES: Mapping[Hint, Category] = {"news": "news", "academic": "academic"}
 
@@ -33,6 +35,8 @@ class Reached:
     duplicates: tuple[str, ...] = ()
     usage: Usage = field(default_factory=Usage)
     is_cut_off: bool = False  # something failed and nothing came
+    named: Mapping[str, int] = field(default_factory=dict)  # the addresses in the question, and their texts
+    unread: tuple[str, ...] = ()  # the addresses in the question that brought no page
 
     def scope(self, profile: Profile) -> Scope:
         """Where to look now: the libraries of the profile and what was fetched."""
@@ -40,28 +44,51 @@ class Reached:
 
 
 async def reach_out(plan: Plan, profile: Profile, operations: Operations, finder: Finder) -> Reached:
-    """Search for the question and its parts, and read the best pages, as many at a time as there are places."""
-    found = [await finder.find(query) for query in _queries(plan, profile)]
-    failures = [await _said(number, each, operations) for number, each in enumerate(found)]
-    urls = list(dict.fromkeys(hit.url for each in found for hit in each.hits))
-    allowed = [url for url in urls if is_allowed(url, profile.allow_origins)]
+    """Read the pages that the question names, search for it and its parts, and read the best pages that were found.
+
+    As many are read at a time as there are places; a page that is named comes first, whatever the search brings.
+    """
     pages = _Pages(profile.max_sources)
+    asked_for = plan.addresses[: profile.max_sources]
+    brought = await _read(asked_for, operations)
+    for fetched in brought:
+        pages.take(fetched)
+    n_kept = sum(fetched.is_kept for fetched in brought)
+    found = [] if plan.is_about_page else [await finder.find(query) for query in _queries(plan, profile)]
+    failures = [await _said(number, each, operations) for number, each in enumerate(found)]
+    known = {spelled(url) for fetched in brought for url in (fetched.url, fetched.final_url)}
+    urls = list(dict.fromkeys(hit.url for each in found for hit in each.hits if spelled(hit.url) not in known))
+    allowed = [url for url in urls if is_allowed(url, profile.allow_origins)]
     waiting = allowed[: profile.max_sources * ATTEMPTS_PER_PLACE]
-    n_tried = n_kept = 0
+    n_tried = 0
     while waiting and pages.n_free:
         batch, waiting = waiting[: pages.n_free], waiting[pages.n_free :]
         n_tried += len(batch)
         for fetched in await _read(batch, operations):
             pages.take(fetched)
             n_kept += fetched.is_kept
+    n_sent = len(asked_for) + n_tried - n_kept
     failed = tuple(failure for some in failures for failure in some) + tuple(pages.failures)
     return Reached(
         text_ids=tuple(pages.text_ids),
         failures=failed,
-        omitted=tuple(url for url in urls if url not in allowed[:n_tried]),
+        omitted=(*plan.addresses[len(asked_for) :], *(url for url in urls if url not in allowed[:n_tried])),
         duplicates=tuple(pages.duplicates),
-        usage=Usage(searches=sum(one.was_asked for each in found for one in each.asked), fetches=n_tried - n_kept),
+        usage=Usage(searches=sum(one.was_asked for each in found for one in each.asked), fetches=n_sent),
         is_cut_off=bool(failed) and not pages.text_ids,
+        named={fetched.url: fetched.text_id for fetched in brought if fetched.text_id is not None},
+        unread=tuple(fetched.url for fetched in brought if fetched.text_id is None),
+    )
+
+
+async def look_up_named(plan: Plan, profile: Profile, shelf: Shelf) -> Reached:
+    """The pages that the question names, as the libraries hold them; nothing is fetched."""
+    held = {url: await shelf.held(spelled(url), Scope(profile.libraries)) for url in plan.addresses}
+    unread = tuple(url for url, text_id in held.items() if text_id is None)
+    return Reached(
+        failures=tuple(Failure("fetch", url, "blocked_by_policy", ONLY_LIBRARIES) for url in unread),
+        named={url: text_id for url, text_id in held.items() if text_id is not None},
+        unread=unread,
     )
 
 
@@ -70,9 +97,13 @@ def is_allowed(url: str, origins: Sequence[str]) -> bool:
     return not origins or _origin(url) in {_origin(origin) for origin in origins}
 
 
-def _origin(url: str) -> tuple[str, str | None, int | None]:
-    parts = urlsplit(url)
-    return parts.scheme, parts.hostname, parts.port or {"http": 80, "https": 443}.get(parts.scheme)
+def _origin(url: str) -> tuple[str, str | None, int | None] | None:
+    """None for what is no address; it is of no origin."""
+    try:
+        parts = urlsplit(url)
+        return parts.scheme, parts.hostname, parts.port or {"http": 80, "https": 443}.get(parts.scheme)
+    except ValueError:
+        return None
 
 
 def _queries(plan: Plan, profile: Profile) -> list[Query]:
