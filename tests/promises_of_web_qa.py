@@ -33,8 +33,9 @@ REFERENCE = rows_of(
             f"{ANSWERS}test_a03_the_page_is_believed_and_the_snippet_is_not",
         ),
         "A04": owed(
-            "two sites that say the same corroborate a claim (found by search: a question carries no reference address yet)",
+            "two sites that say the same corroborate a claim, found by search or named in the question",
             f"{ANSWERS}test_a04_two_sites_that_say_the_same_corroborate",
+            f"{ANSWERS}test_a04_a_page_that_the_question_names_is_a_source_beside_what_the_search_found",
         ),
         "A05": owed(
             "pages that differ are both cited, and none wins",
@@ -118,9 +119,9 @@ REFERENCE = rows_of(
             "somebody else's file is left alone, the answer is kept, and delivered once the file is gone",
             f"{RECOVERY}test_a27_a_file_of_somebody_else_is_left_alone",
         ),
-        "A28": later(
-            "a reference address off the list is refused when the task is made",
-            "a question carries no reference addresses in this release; pages off the list: A14, N52",
+        "A28": owed(
+            "a reference address off the list is refused and nothing is sent to it (when the run reaches it)",
+            f"{ANSWERS}test_a28_a_named_page_off_the_list_is_refused_and_nothing_is_sent_to_it",
         ),
         "A29": owed(
             "more sources than an answer may have are wrong usage (the limit is 50)",

@@ -28,8 +28,8 @@ from firsthand.values import Hint
 
 QUESTION_MAX_CHARS = 2_000  # what is read of a question; the rest repeats itself (guess)
 MAX_GROUPS = 40
-N_PAGES = 6  # pages whose passages are weighed as well; 12 took a third more time for one question of 103
-N_PAGES_OF_PART = 4
+N_PAGES = 12  # pages whose passages are weighed as well; 6 took 15 ms less and lost a question in 50
+N_PAGES_OF_PART = 8
 SPELLED_MIN_CHARS = 5  # shorter words have too many neighbours
 # FTS5 scores every match of a look-up. Terms are taken rarest first until their matches are this share of all passages;
 # the words that are left out still count in ranking.
