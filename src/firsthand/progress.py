@@ -6,7 +6,7 @@ import os
 import sys
 
 from firsthand.events import Event
-from firsthand.render import cut_to_width, visible_line
+from firsthand.render import counted, cut_to_width, visible_line
 from firsthand.values import JsonValue
 
 
@@ -23,7 +23,7 @@ class Progress:
         """Show what happened in a turn."""
         words = _EVENT_WORDS.get(event.type)
         if words:
-            self._show(words.format_map({**_BLANK, **event.data}))
+            self._show(words.format_map({**_BLANK, **event.data, **_counts(event)}))
 
     def count(self, done: int, total: int, what: str) -> None:
         """Show how far a long job is; a plain log gets a line each tenth, or each tenth page if nobody knows the end."""
@@ -51,16 +51,23 @@ class Progress:
         sys.stderr.flush()
 
 
-_BLANK: dict[str, JsonValue] = {"provider": "", "n_hits": 0, "url": "", "outcome": "", "n_passages": 0, "n_claims": 0}
+_BLANK: dict[str, JsonValue] = {"provider": "", "url": "", "outcome": ""}
+_COUNTED = {"n_hits": "hit", "n_passages": "passage", "n_claims": "claim"}
 _EVENT_WORDS = {
     "TurnStarted": "looking at the question",
-    "SearchFinished": "searched {provider}: {n_hits} hits",
+    "SearchFinished": "searched {provider}: {n_hits}",
     "SearchFailed": "searched {provider}: {outcome}",
     "PageKept": "read {url}",
     "PageFailed": "not read ({outcome}) {url}",
-    "PassagesRanked": "weighed {n_passages} passages",
-    "AnswerFinished": "checked {n_claims} claims",
+    "PassagesRanked": "weighed {n_passages}",
+    "AnswerFinished": "checked {n_claims}",
 }
+
+
+def _counts(event: Event) -> dict[str, str]:
+    """The event's counts as words: "1 hit", "2 hits"."""
+    numbers = {name: event.data.get(name, 0) for name in _COUNTED}
+    return {name: counted(n, _COUNTED[name]) for name, n in numbers.items() if isinstance(n, int)}
 
 
 def _stderr_width() -> int:
