@@ -118,24 +118,8 @@ class Asking:
             decided_by="setting in_doubt",
         )
         operations.watch = watch
-        finder = LiveFinder(self._reach.services.chain, profile.providers, operations)
         try:
-            kept = await self._database.read(journal.answer_of_turn, turn.turn_id)
-            if kept is None:
-                answer = await answer_question(
-                    question,
-                    profile,
-                    operations,
-                    finder,
-                    self._shelf,
-                    answer_id=ids.new_id("ans"),
-                    elapsed_ms=lambda: round((time.monotonic() - started) * 1000),
-                )
-                spent = await self._database.read(ledger.turn_totals, turn.turn_id)
-                answer = replace(answer, usage=replace(answer.usage, cost_microusd=spent.cost_microusd))
-                body = to_json(self._said_private(answer, operations.visited))
-            else:
-                body = kept.body
+            body = await self._body(question, profile, operations, turn.turn_id, started)
             await self._database.read(_check, body)
             body = await operations.deliver_body(body)
             if out is not None:
@@ -151,6 +135,26 @@ class Asking:
             raise
         operations.show(last)
         return from_json(finished)
+
+    async def _body(
+        self, question: str, profile: Profile, operations: _Watched, turn_id: str, started: float
+    ) -> JsonObject:
+        """The answer as an object: the kept one if an earlier run got so far, else made now."""
+        kept = await self._database.read(journal.answer_of_turn, turn_id)
+        if kept is not None:
+            return kept.body
+        answer = await answer_question(
+            question,
+            profile,
+            operations,
+            LiveFinder(self._reach.services.chain, profile.providers, operations),
+            self._shelf,
+            answer_id=ids.new_id("ans"),
+            elapsed_ms=lambda: round((time.monotonic() - started) * 1000),
+        )
+        spent = await self._database.read(ledger.turn_totals, turn_id)
+        answer = replace(answer, usage=replace(answer.usage, cost_microusd=spent.cost_microusd))
+        return to_json(self._said_private(answer, operations.visited))
 
     def _said_private(self, answer: Answer, visited: Iterable[str]) -> Answer:
         """*answer*, which says if it needed leave to reach a private address."""
