@@ -171,10 +171,10 @@ def rank(plan: Plan, candidates: Sequence[Candidate]) -> list[Ranked]:
         ranked = [
             replace(r, parts=tuple(each.get(r.candidate.passage_id, NOT_FOUND) for each in scores)) for r in ranked
         ]
-    return _with_neighbours(sorted(ranked, key=lambda r: (-r.score, r.candidate.page.url, r.candidate.passage.seq)))
+    return with_neighbours(sorted(ranked, key=lambda r: (-r.score, r.candidate.page.url, r.candidate.passage.seq)))
 
 
-def _with_neighbours(ranked: list[Ranked]) -> list[Ranked]:
+def with_neighbours(ranked: list[Ranked]) -> list[Ranked]:
     """*ranked* with what stands among other passages that meet the question moved up; the best one stays in front."""
     scores = {(r.candidate.page.text_id, r.candidate.passage.seq): max(0.0, r.score) for r in ranked}
     apart = [step for step in range(-NEIGHBOUR_REACH, NEIGHBOUR_REACH + 1) if step]
