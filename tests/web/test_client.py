@@ -18,6 +18,7 @@ from firsthand.values import HttpRequest
 from firsthand.web.address import Policy, judge, operator_policy
 from firsthand.web.client import USER_AGENT, Client
 from firsthand.web.gate import Admitted, Gate
+from tests.web.certificates import certificate_for
 from tests.web.raw_server import GOOD_PAGE, raw_server, response, site
 
 
@@ -185,22 +186,7 @@ async def test_closed_client_drops_what_is_under_way() -> None:
 @pytest.fixture
 def certificate(tmp_path: Path) -> tuple[Path, Path]:
     """A certificate for shop.example.com and its key, made for this test."""
-    pem, key = tmp_path / "cert.pem", tmp_path / "key.pem"
-    command = [
-        "openssl",
-        "req",
-        "-x509",
-        "-newkey",
-        "rsa:2048",
-        "-nodes",
-        "-days",
-        "2",
-        "-subj",
-        "/CN=shop.example.com",
-    ]
-    extra = ["-addext", "subjectAltName=DNS:shop.example.com", "-keyout", str(key), "-out", str(pem)]
-    subprocess.run([*command, *extra], check=True, capture_output=True)
-    return pem, key
+    return certificate_for("shop.example.com", tmp_path)
 
 
 @pytest.mark.parametrize(("host", "expected"), [("shop.example.com", "ok"), ("other.example.com", "tls_error")])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import ssl
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -12,6 +11,7 @@ import pytest
 from firsthand.errors import AddressRefused, FetchFailed
 from firsthand.web.connection import PIECE_BYTES, Deadline, Incoming, Silence, Wire, dial, parser_error
 from firsthand.web.limits import LIMITS
+from tests.web.certificates import certificate_for
 from tests.web.raw_server import raw_server, response, site
 
 BODY = bytes(range(256)) * 1024
@@ -142,21 +142,7 @@ async def test_dropped_exchanges_leave_no_socket_open() -> None:
 
 
 async def test_large_body_comes_whole_through_tls(tmp_path: Path) -> None:
-    pem, key = tmp_path / "cert.pem", tmp_path / "key.pem"
-    command = [
-        "openssl",
-        "req",
-        "-x509",
-        "-newkey",
-        "rsa:2048",
-        "-nodes",
-        "-days",
-        "2",
-        "-subj",
-        "/CN=shop.example.com",
-    ]
-    command += ["-addext", "subjectAltName=DNS:shop.example.com", "-keyout", str(key), "-out", str(pem)]
-    subprocess.run(command, check=True, capture_output=True)  # noqa: ASYNC221 - nothing else runs yet
+    pem, key = certificate_for("shop.example.com", tmp_path)
     server_tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     server_tls.load_cert_chain(pem, key)
     async with raw_server(site({"/": response(BODY * 8)}), ssl=server_tls) as served:
