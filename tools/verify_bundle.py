@@ -24,12 +24,12 @@ Json = dict[Any, Any]
 MANIFEST = "MANIFEST.sha256"
 MAX_BYTES, PAGE_SECONDS = 256 << 20, 5
 LINE = re.compile(r"([0-9a-f]{64})  (answer\.json|items\.json|payloads/([0-9a-f]{64})|texts/([0-9a-f]{64})\.txt)\n")
-UNSEEN = re.compile("[\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202c\u2060-\u206f\ufe00-\ufe0f\ufeff]")
+NO_WIDTH = "\0-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f"
+UNSEEN = re.compile(f"[{NO_WIDTH}\ufe00-\ufe0f\ufeff\ufff9-\ufffb\U000e0000-\U000e01ef]")
 MARKS = {**dict.fromkeys(map(ord, "`´‘’‚‛′‹›"), "'"), **dict.fromkeys(map(ord, "“”„‟″«»"), '"')}
 MARKS.update(dict.fromkeys(map(ord, "‐‑‒–—―−"), "-"))
 META = re.compile(rb"<meta[^>]{0,500}?charset\s{0,20}=\s{0,20}[\"']?\s{0,20}([a-z0-9_:.-]{1,40})", re.IGNORECASE)
-# The only codecs used, because a page must not choose utf-7.
-CODECS = re.compile(r"(?:utf-?8|utf-16|cp\d|windows|iso|koi8|mac|big5|euc|shift_jis|gb)[\w-]{0,12}")
+CODECS = re.compile(r"(?:utf-?8|utf-16|cp\d|windows|iso|koi8|mac|big5|euc|shift_jis|gb)[\w-]{0,12}")  # never utf-7
 INLINE = re.compile("a|b|cite|code|em|font|i|img|kbd|mark|s|samp|small|span|strong|su[bp]|tt|u|var|wbr")
 
 
