@@ -39,6 +39,7 @@ Corroboration = Literal["single", "corroborated", "disputed"]
 TimeFilter = Literal["hour", "day", "week", "month", "year"]
 Hint = Literal["web", "news", "academic", "github", "reddit", "x"]  # said in a question as @news
 Category = Literal["news", "academic"]  # what a query asks for, where a provider can tell
+Visibility = Literal["shown", "collapsed", "hidden"]  # collapsed: a reader can open it
 BlockKind = Literal["heading", "paragraph", "item", "term", "definition", "code", "row", "caption", "quote"]
 
 
@@ -133,6 +134,28 @@ class Block:
     group: int = 0  # blocks of one list, table or definition list share a number; 0: none
     link_share: float = 0.0  # share of its characters that stand inside links
     page_number: int | None = None
+    ordinal: int | None = None  # item of a numbered list: its number
+    row_heads: int = 0  # row: how many of its first cells name the row
+    visibility: Visibility = "shown"  # never "hidden": what is hidden stands in Text.hidden
+    reason: str = ""  # why it is not shown at once: details, tab_panel, display_none ...
+
+
+@dataclass(frozen=True, slots=True)
+class HiddenBlock:
+    """Words of the page that no reader sees. Kept to be shown as such; no part of the body, so nothing can quote them."""
+
+    kind: BlockKind
+    text: str
+    reason: str  # display_none, off_screen, same_colour, template, comment ...
+    at: int  # place in the body before which it stands
+
+
+@dataclass(frozen=True, slots=True)
+class Anchor:
+    """Linked words of a body."""
+
+    span: Span
+    link: int  # position in Text.links
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +175,11 @@ class Text:
     canonical_url: str | None = None
     site_name: str | None = None
     links: tuple[str, ...] = ()  # absolute addresses of link elements, in order, each once
+    anchors: tuple[Anchor, ...] = ()  # where the links stand, in order
+    fact_sources: Mapping[str, str] = field(default_factory=dict)  # field → what of the page says so: "meta author"
+    hidden: tuple[HiddenBlock, ...] = ()
     n_hidden: int = 0  # blocks that were left out because a reader would not see them
+    n_invisible: int = 0  # characters without width that were dropped: soft hyphens, zero-width spaces, tags ...
     extractor: str = ""
     extractor_version: str = ""
 

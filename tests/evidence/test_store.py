@@ -7,6 +7,7 @@ import random
 from collections.abc import Callable
 from dataclasses import fields, replace
 from datetime import UTC, datetime, timedelta, timezone
+from typing import Any
 
 import pytest
 import sqlalchemy as sa
@@ -18,7 +19,7 @@ from firsthand.db import Connection, Database
 from firsthand.errors import DigestMismatch, Error, ExtractionFailed, InvalidInput, NotFound
 from firsthand.evidence import store, tables
 from firsthand.ports import PageRef
-from firsthand.values import Block, BlockKind, Page, Span, Text
+from firsthand.values import Anchor, Block, BlockKind, HiddenBlock, Page, Span, Text
 
 AT = datetime(2026, 5, 4, 3, 2, 1, 500_000, tzinfo=UTC)
 URL = "https://example.org/docs/a.html"
@@ -220,11 +221,18 @@ def tamper(database: Database, fn: Callable[[Connection], None]) -> None:
         "language = NULL",
         "extractor_version = '2'",
         "n_hidden = 7",
+        "anchors = '[0,5,0]'",
+        'fact_sources = \'{"title":"h1"}\'',
+        "hidden = '{}'",
+        "n_invisible = 1",
+        "sheet_format = 1",
+        "sheet_format = 1, anchors = NULL, fact_sources = NULL, hidden = NULL, n_invisible = NULL",
     ],
 )
 def test_anything_changed_in_a_kept_text_is_noticed(database: Database, change: str) -> None:
-    _, text_id, _ = database.write_now(keep, page(), text())
-    assert database.read_now(store.load_text, text_id) == text()
+    kept = text(hidden=(HiddenBlock("paragraph", "Buy.", "off_screen", 0),))
+    _, text_id, _ = database.write_now(keep, page(), kept)
+    assert database.read_now(store.load_text, text_id) == kept
 
     changed = database.write_now(lambda c: c.execute(sa.text(f"UPDATE text SET {change}")).rowcount)
 
@@ -257,11 +265,12 @@ def test_what_was_never_kept_is_not_found_rather_than_damaged(database: Database
 
 WORDS = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=12)
 SHARES = st.floats(0, 1, allow_nan=False)
+SPANS = st.tuples(st.integers(0, 10**6), st.integers(0, 10**6)).map(lambda pair: Span(min(pair), max(pair)))
 KINDS: tuple[BlockKind, ...] = BlockKind.__args__  # type: ignore[attr-defined]
 BLOCKS = st.builds(
     Block,
     kind=st.sampled_from(KINDS),
-    span=st.tuples(st.integers(0, 10**6), st.integers(0, 10**6)).map(lambda pair: Span(min(pair), max(pair))),
+    span=SPANS,
     headings=st.lists(WORDS, max_size=3).map(tuple),
     main=st.booleans(),
     score=SHARES,
@@ -271,6 +280,10 @@ BLOCKS = st.builds(
     group=st.integers(0, 99),
     link_share=SHARES,
     page_number=st.none() | st.integers(1, 999),
+    ordinal=st.none() | st.integers(-9, 999),
+    row_heads=st.integers(0, 3),
+    visibility=st.sampled_from(["shown", "collapsed"]),
+    reason=WORDS,
 )
 MAYBE = st.none() | WORDS
 TEXTS = st.builds(
@@ -288,7 +301,13 @@ TEXTS = st.builds(
     canonical_url=MAYBE,
     site_name=MAYBE,
     links=st.lists(WORDS, max_size=3).map(tuple),
+    anchors=st.lists(st.builds(Anchor, SPANS, st.integers(0, 99)), max_size=3).map(tuple),
+    fact_sources=st.dictionaries(WORDS, WORDS, max_size=3),
+    hidden=st.lists(
+        st.builds(HiddenBlock, st.sampled_from(KINDS), WORDS, WORDS, st.integers(0, 10**6)), max_size=3
+    ).map(tuple),
     n_hidden=st.integers(0, 99),
+    n_invisible=st.integers(0, 99),
     extractor=WORDS,
     extractor_version=WORDS,
 )
@@ -305,12 +324,21 @@ def test_every_text_comes_back_exactly(database: Database, kept: Text) -> None:
 
 
 def test_the_sheet_covers_every_field_of_a_text_and_of_a_block(database: Database) -> None:
-    block = Block("row", Span(2, 5), ("H",), False, 0.25, 3, ("a", "b"), "cap", 4, 0.5, 9)
-    full = Text(
-        "0123456789", (block,), "m", "c", "d", "t", "l", "a", "p", "o", "u", "s", ("k",), 3, "blocks", "2.1"
+    block = Block(
+        "row", Span(2, 5), ("H",), False, 0.25, 3, ("a", "b"), "cap", 4, 0.5, 9, 7, 2, "collapsed", "details"
     )  # fmt: skip
-    bare = Text("", (), "")
-    for one, empty in ((full, bare), (block, Block("code", Span(0, 0)))):
+    anchor, unseen = Anchor(Span(3, 5), 1), HiddenBlock("item", "Buy.", "off_screen", 6)
+    full = Text(
+        "0123456789", (block,), "m", "c", "d", "t", "l", "a", "p", "o", "u", "s", ("k", "m"), (anchor,),
+        {"author": "meta author"}, (unseen,), 3, 5, "blocks", "2.1",
+    )  # fmt: skip
+    pairs: list[tuple[Any, Any]] = [
+        (full, Text("", (), "")),
+        (block, Block("code", Span(0, 0))),
+        (anchor, Anchor(Span(0, 0), 0)),
+        (unseen, HiddenBlock("code", "", "", 0)),
+    ]
+    for one, empty in pairs:
         unset = [f.name for f in fields(one) if getattr(one, f.name) == getattr(empty, f.name)]
         assert unset == [], "a new field must be set here, so that this test sees it lost"
     _, text_id, _ = database.write_now(keep, page(), full)

@@ -57,6 +57,12 @@ text = sa.Table(
     sa.Column("site_name", sa.Text),
     sa.Column("links", sa.Text, nullable=False),  # JSON array
     sa.Column("n_hidden", sa.Integer, nullable=False),
+    sa.Column("sheet_format", sa.Integer, nullable=False, server_default="1"),
+    # Nothing stands in these in a row of format 1.
+    sa.Column("anchors", sa.Text),  # JSON, as evidence.sheet packs them; so the others
+    sa.Column("fact_sources", sa.Text),
+    sa.Column("hidden", sa.Text),
+    sa.Column("n_invisible", sa.Integer),
     # One payload gives two texts when two servers declare two charsets for it, so the sheet is part of the key.
     sa.UniqueConstraint("snapshot", "extractor", "extractor_version", "sheet_digest", name="uq_text"),
     sqlite_autoincrement=True,

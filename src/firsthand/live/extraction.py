@@ -24,7 +24,7 @@ from typing import Any, BinaryIO, cast
 from firsthand.errors import ExtractionFailed
 from firsthand.evidence.entry import Entry
 from firsthand.live.worker import BEGUN, PARSE_LIMITS, ParseLimits, read_frame, write_frame
-from firsthand.values import Block, Span, Text
+from firsthand.values import Anchor, Block, HiddenBlock, Span, Text
 
 MAX_WORKERS = 4  # guess: beyond, the one database writer is the limit
 PATIENT_PAGES = 4  # as many may wait before another worker is started
@@ -256,7 +256,7 @@ def _as_data(answer: bytes) -> tuple[Any, ...]:
 
 
 class _Answer(pickle.Unpickler):
-    """Reads an answer as data: plain values and the four shapes of a text, nothing that could be called."""
+    """Reads an answer as data: plain values and the shapes that a text is made of, nothing that could be called."""
 
     def find_class(self, module: str, name: str) -> Any:
         found = _SHAPES.get(name)
@@ -265,7 +265,7 @@ class _Answer(pickle.Unpickler):
         return found
 
 
-_SHAPES: dict[str, type] = {shape.__name__: shape for shape in (Text, Block, Span, Entry)}
+_SHAPES: dict[str, type] = {shape.__name__: shape for shape in (Text, Block, HiddenBlock, Anchor, Span, Entry)}
 
 
 def _result(answer: tuple[Any, ...]) -> tuple[Text, Entry]:
