@@ -1,0 +1,66 @@
+"""What the buttons, links and tabs of a page open: the difference between what is collapsed and what is hidden."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import cached_property, lru_cache
+
+_NAMES = re.compile(
+    r"""(?:aria-controls|data-target|data-bs-target|popovertarget)\s{0,4}=\s{0,4}(?:"([^"]{1,400})"|'([^']{1,400})'|([^\s"'>]{1,200}))""",
+    re.IGNORECASE,
+)
+_LINKED = re.compile(r"""href\s{0,4}=\s{0,4}["']?#([^\s"'>]{1,200})""")
+# Each pattern begins with literal characters and has bounded parts: linear, and a fast search.
+_TOGGLES = ("aria-expanded", 'role="tab"', "role='tab'", "data-toggle", "data-bs-toggle", "data-accordion", "data-tab")
+_PANEL = re.compile(
+    r"(?:^|[\s_-])(?:(?P<tab_panel>tabs?[_-]{0,2}(?:pane|panel|content|body)|tabpanel)"
+    r"|(?P<accordion>accordion|collaps(?:e|ed|er|ible)|faq[_-]{0,2}\w{0,20}[_-]{0,2}(?:answer|content|body)|toggle[_-]{0,2}(?:content|body))"
+    r"|(?P<read_more>read-?more|show-?more|more[_-](?:text|content)|expand(?:able|ed|er)?))(?![a-z])",
+    re.IGNORECASE,
+)
+
+
+class Controls:
+    """What the buttons, links and tabs of a page open. Looked for when first asked, because few pages need it."""
+
+    def __init__(self, source: str) -> None:
+        self._source = source
+
+    @cached_property
+    def named(self) -> frozenset[str]:
+        """The ids, and classes with their dot, that a control names as what it opens."""
+        names: set[str] = set()
+        for values in _NAMES.findall(self._source):
+            names.update(name.removeprefix("#") for name in "".join(values).split())
+        return frozenset(names)
+
+    @cached_property
+    def linked(self) -> frozenset[str]:
+        """The ids that a link of the page points at."""
+        return frozenset(_LINKED.findall(self._source))
+
+    @cached_property
+    def has_toggles(self) -> bool:
+        """Whether anything on the page says that it opens something else."""
+        return any(word in self._source for word in _TOGGLES)
+
+    def opens(self, attributes: Mapping[str, str | None]) -> str:
+        """What lets a reader open an element with these attributes, in one word; empty if nothing does."""
+        name, names = attributes.get("id") or "", attributes.get("class") or ""
+        if (name[:2] == "S:" and f'"B:{name[2:]}"' in self._source) or f'"P:{name[2:]}"' in self._source:
+            return "streamed"
+        kind = _panel(names)
+        if (attributes.get("role") or "").strip().lower() == "tabpanel":
+            kind = "tab_panel"
+        if kind and (self.has_toggles or (name and (name in self.named or name in self.linked))):
+            return kind
+        if name and name in self.named:
+            return "controlled"
+        return "controlled" if any(f".{word}" in self.named for word in names.split()) else ""
+
+
+@lru_cache(maxsize=1024)
+def _panel(names: str) -> str:
+    panel = _PANEL.search(names)
+    return (panel.lastgroup or "") if panel else ""
