@@ -1,4 +1,4 @@
-"""Passages: the spans of a text that are chosen for reading, and the sentences inside them.
+"""Passages: the spans of a text that are chosen for reading.
 
 A passage is one block, with the joins a reader would make: a term stands with the beginning of its definition, a row,
 an item or a code block remembers what announced it. A passage is a contiguous span of the body, so what is quoted
@@ -11,6 +11,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
+from firsthand.evidence.sentences import sentences
 from firsthand.values import Block, Passage, Span, Text
 
 LEAD_CHARS = 250  # recipe, section 2: the end of the paragraph before
@@ -21,22 +22,6 @@ LINKS_MAX_CHARS = 400  # ... unless it is long
 ANNOUNCED = ("code", "row", "item")
 
 
-def _words(words: str) -> frozenset[str]:
-    return frozenset(words.split())
-
-
-# One pass over the text; possessive repeats, so a line of a million dots costs a million steps.
-_END = re.compile(r"[.!?…]++[\"'”’»)\]]*+(?=\s|$)|[。！？｡]+[」』）”’\"]*|\n\s*\n|\n")
-_ABBREVIATIONS = _words(
-    """e.g i.e cf vs approx dr mr mrs ms prof st jr sr fig figs eq no nos vol vols pp p ch sec ed eds al viz resp
-    dept est inc ltd co corp jan feb mar apr jun jul aug sep sept oct nov dec z.b d.h u.a o.ä bzw ca vgl evtl
-    ggf nr bspw sog inkl abs art bd hrsg p.ex c.-à-d env av m mme mm sra sras ud uds ee.uu pág págs núm ej
-    por.ej sig dott ecc pag т.е т.к т.п т.д напр рис стр см др руб гг"""
-)
-_ABBREVIATIONS_OF_NUMBERS = _words("no nos nr núm pág págs vol vols pp p ch sec fig figs eq art bd стр рис")
-_ABBREVIATIONS_THAT_MAY_END = _words("etc usw ecc etc т.д т.п др inc ltd co corp al")
-_ORDINALS_WITH_DOT = _words("de da no nb nn sv fi cs pl hu tr et hr sl sk")
-_LAST_WORD = re.compile(r"[^\s(\[\"'“„«]+$")
 _SPACES = re.compile(r"\s+")
 
 
@@ -84,25 +69,6 @@ def passages(text: Text) -> tuple[Passage, ...]:
         if block.kind not in ANNOUNCED and block.kind != "caption":
             lead = words[-LEAD_CHARS:]
     return tuple(replace(passage, seq=seq) for seq, passage in enumerate(made))
-
-
-def sentences(body: str, span: Span, language: str | None) -> list[Span]:
-    """The sentences of *span*, in order: without white space around them, together everything else in it.
-
-    Abbreviations, initials, numbers and addresses end no sentence; 。！？ do without a space after them. A line break
-    ends one, unless the text goes on in lower case.
-    """
-    found: list[Span] = []
-    start = span.start
-    window = body[span.start : span.end]
-    for end in _END.finditer(window):
-        at = span.start + end.end()
-        if at <= start or not _is_sentence_end(window, end, start - span.start, language):
-            continue
-        _append_trimmed(found, body, start, at)
-        start = at
-    _append_trimmed(found, body, start, span.end)
-    return found
 
 
 def _has_content_below(blocks: Sequence[Block], i: int) -> bool:
@@ -214,33 +180,3 @@ def _append_trimmed(found: list[Span], body: str, start: int, end: int) -> None:
         end -= 1
     if start < end:
         found.append(Span(start, end))
-
-
-def _is_sentence_end(window: str, end: re.Match[str], start: int, language: str | None) -> bool:
-    mark = end[0]
-    after = window[end.end() : end.end() + 80].lstrip()
-    if mark[0] == "\n":
-        return mark.count("\n") > 1 or not after[:1].islower()
-    if mark[0] in "。！？｡!?":
-        return mark[0] not in "!?" or not after[:1].islower()
-    following = after.lstrip("\"'“„«([")[:1]
-    if following.islower():
-        return False
-    if mark[0] == "…" or (len(mark) > 1 and mark[1] == "."):
-        return True
-    before = _LAST_WORD.search(window, max(start, end.start() - 40), end.start())
-    if before is None:
-        return True
-    word = before[0].lower()
-    if word in _ABBREVIATIONS_THAT_MAY_END:
-        return following.isupper() or not following
-    if word in _ABBREVIATIONS_OF_NUMBERS:
-        return not following.isdigit()
-    if word in _ABBREVIATIONS:
-        return not following
-    if len(word) == 1 and before[0].isupper():
-        return not following  # an initial
-    if word.isdigit() and len(word) <= 3:
-        is_number_of_item = not window[start : before.start()].strip()
-        return not is_number_of_item and language not in _ORDINALS_WITH_DOT
-    return True

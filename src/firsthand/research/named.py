@@ -10,7 +10,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from urllib.parse import urlsplit
 
-from firsthand.evidence.passages import sentences
+from firsthand.evidence.sentences import sentences
 from firsthand.ports import Candidate
 from firsthand.research.decline import decline
 from firsthand.research.grouping import groups_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from firsthand.evidence.passages import sentences
+from firsthand.evidence.sentences import sentences
 from firsthand.evidence.terms import index_terms
 from firsthand.ports import Candidate
 from firsthand.research.plan import Plan
