@@ -1,4 +1,8 @@
-"""Tables: which of them hold data, and how their cells become rows."""
+"""Tables: which of them hold data, and how their cells become rows that carry the names of their columns.
+
+A row's text is its cells in order with a tab between them, an empty cell for every column that a span covers, so the
+n-th cell stands under the n-th name of ``header``. Spans are clamped: a page cannot make a row longer than its cells.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +17,11 @@ MAX_ROWS_SPANNED = 1000
 _HEAVY = frozenset(
     ["h1", "h2", "h3", "h4", "h5", "h6", "ul", "ol", "dl", "pre", "blockquote", "form", "article", "section"]
 )
-_LONG_CELL_CHARS = 400  # guess: a cell of a two-row table with more is a column of a page
+_BOLD = frozenset({"b", "strong"})
+# Measured on 120 tables of WCXB dev judged by eye (2026-12-01); tests/data/tables.jsonl holds one of each kind.
+_LONG_CELL_CHARS = 250  # on average, without header cells: an author beside a post, a menu beside a page
+_LONG_HEADED_CELL_CHARS = 1200  # the same with header cells
+_FEW_SPACERS = 0.2  # share of rows without a cell: they only make room
 
 
 def span_of(value: str | None, limit: int) -> int:
@@ -43,6 +51,17 @@ class Row:
     is_piece: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A row that was read: its text, the names of the columns it begins at, how many of its cells name it."""
+
+    text: str
+    header: tuple[str, ...]
+    row_heads: int
+    link_chars: float
+    is_header: bool
+
+
 @dataclass(slots=True)
 class Table:
     """A data table being read."""
@@ -50,8 +69,39 @@ class Table:
     group: int
     caption: str = ""
     header: tuple[str, ...] = ()
-    n_rows: int = 0
+    n_rows: int = 0  # of data, so far
+    has_bold_head: bool = False  # no header cells, but a first row all in bold
     _reaching: dict[int, int] = field(default_factory=dict)  # column → rows that a cell above still covers
+    _heads_reaching: set[int] = field(default_factory=set)  # those of them that a header cell covers
+    _was_header: bool = False
+
+    def line(self, row: Row, *, is_last_piece: bool) -> Line | None:
+        """The row as it stands in the text, or None if it has no words; its cells are taken from it.
+
+        Header rows before any data, each under the other, make one header. A later row of two or more header cells
+        begins a header of its own. The names of a row are its first cells, as far as they are header cells.
+        """
+        first = row.column
+        row_heads = self._row_heads(row)
+        texts, spread, row.column = self.place(row, is_last_piece=is_last_piece)
+        cells, row.cells = row.cells, []
+        text = "\t".join(texts).rstrip("\t")
+        if not text.strip():
+            return None
+        is_header = is_last_piece and not row.is_piece and self._is_header(row, cells)
+        header: tuple[str, ...] = ()
+        if is_header:
+            if not self._was_header:
+                self.header = ()
+            self.add_header(spread)
+            row_heads = 0
+        else:
+            self.n_rows += 1
+            header = self.header[first : first + len(texts)]
+        self._was_header = is_header
+        return Line(
+            text, header, min(row_heads, text.count("\t") + 1), sum(cell.link_chars for cell in cells), is_header
+        )
 
     def place(self, row: Row, *, is_last_piece: bool) -> tuple[list[str], list[str], int]:
         """The texts of *row* one a column, empty where a span covers; the same with each cell's words in all its
@@ -60,67 +110,163 @@ class Table:
         spread: list[str] = []
         column = row.column
         reaching: dict[int, int] = {}
+        heads: set[int] = set()
         for cell in row.cells:
             while self._reaching.get(column, 0) > 0 and len(texts) < MAX_COLUMNS:
                 texts.append("")
                 spread.append("")
                 column += 1
             text = " ".join(cell.parts)
-            for offset in range(cell.colspan if len(texts) < MAX_COLUMNS else 1):
+            for offset in range(max(1, min(cell.colspan, MAX_COLUMNS - len(texts)))):
                 texts.append("" if offset else text)
                 spread.append(text)
                 if cell.rowspan > 1:
                     reaching[column] = cell.rowspan
+                    if cell.is_header:
+                        heads.add(column)
                 column += 1
         if is_last_piece:
             self._reaching = {key: left - 1 for key, left in self._reaching.items() if left > 1}
+            self._heads_reaching.intersection_update(self._reaching)
         self._reaching |= {key: left - is_last_piece for key, left in reaching.items()}
+        self._heads_reaching |= heads
         return texts, spread, column
 
     def add_header(self, spread: list[str]) -> None:
         """Take one more line of header cells: "Strength" over "MPa" makes "Strength MPa"."""
         pairs = zip_longest(self.header[:MAX_COLUMNS], spread[:MAX_COLUMNS], fillvalue="")
-        self.header = tuple(f"{above} {below}".strip() for above, below in pairs)
+        self.header = tuple(above if above == below else f"{above} {below}".strip() for above, below in pairs)
+
+    def _is_header(self, row: Row, cells: list[Cell]) -> bool:
+        if not cells:
+            return False
+        if self.n_rows == 0:
+            is_first = not self.header and self.has_bold_head
+            return row.in_head or is_first or all(cell.is_header for cell in cells)
+        named = [cell for cell in cells if cell.parts]
+        return len(named) > 1 and all(cell.is_header for cell in cells)
+
+    def _row_heads(self, row: Row) -> int:
+        """How many columns at the row's beginning hold its names."""
+        if row.column:
+            return 0
+        column = heads = 0
+        for cell in row.cells:
+            while self._reaching.get(column, 0) > 0 and column < MAX_COLUMNS:
+                heads = column + 1 if column in self._heads_reaching and heads == column else heads
+                column += 1
+            if not cell.is_header or column >= MAX_COLUMNS:
+                break
+            column += cell.colspan
+            heads = column
+        return heads
+
+
+@dataclass(slots=True)
+class _Shape:
+    """What a table is made of, counted in one pass."""
+
+    n_rows: int = 0
+    n_empty_rows: int = 0
+    n_cells: int = 0
+    n_filled: int = 0
+    n_th: int = 0
+    n_heavy: int = 0
+    n_blocks: int = 0
+    chars: int = 0
+    widest: int = 0
+    n_bold_rows: int = 0
+    first_is_bold: bool = False
+    has_caption: bool = False
 
 
 def is_data_table(table: LexborNode, attributes: Mapping[str, str | None]) -> bool:
-    """Whether *table* holds rows of data: two columns or more, and cells that are not pages of their own.
+    """Whether *table* holds rows of data, and is no means of placing things side by side.
 
     Cost: linear in the table, and it stops at the first table inside, so nesting costs nothing extra.
     """
-    if (attributes.get("role") or "").lower() in ("presentation", "none"):
+    return table_of(table, attributes, 0) is not None
+
+
+def table_of(table: LexborNode, attributes: Mapping[str, str | None], group: int) -> Table | None:
+    """A table to be read with this number if *table* holds rows of data, else None. Cost: as ``is_data_table``."""
+    role = (attributes.get("role") or "").strip().lower()
+    summary = (attributes.get("summary") or "").lower()
+    if role in ("presentation", "none") or "layout" in summary or "navigation" in summary:
+        return None
+    shape = _shape_of(table)
+    if shape is None or not _holds_data(shape):
+        return None
+    has_bold_head = not shape.n_th and shape.first_is_bold and shape.n_bold_rows == 1 and shape.n_rows > 2
+    return Table(group, has_bold_head=has_bold_head)
+
+
+def _holds_data(shape: _Shape) -> bool:
+    """Two columns or more of cells that are not pages of their own."""
+    if shape.widest < 2 or shape.n_heavy * 2 > shape.n_cells or shape.n_blocks > 3 * shape.n_cells:
         return False
-    n_rows = n_cells = n_heavy = n_blocks = n_th = chars = cells_here = widest = 0
+    chars = shape.chars / max(1, shape.n_filled)
+    if shape.n_th or shape.has_caption:
+        return chars <= _LONG_HEADED_CELL_CHARS
+    if shape.n_rows < 2 or shape.n_empty_rows > _FEW_SPACERS * shape.n_rows:
+        return False
+    return chars <= _LONG_CELL_CHARS
+
+
+def _shape_of(table: LexborNode) -> _Shape | None:
+    """The counts of a table, or None if another table is inside."""
+    shape = _Shape()
+    cells_here = bold_here = filled_here = 0  # of the row
+    chars_here = bold_chars = 0  # of the cell
+    n_bold = 0
+    parents: list[LexborNode] = []
     node = table.first_child
-    parents: list[LexborNode | None] = []
     while True:
         if node is None:
             if not parents:
-                break
+                return shape
             above = parents.pop()
-            node = above.next if above is not None else None
+            tag = above.tag
+            if tag in _BOLD:
+                n_bold -= 1
+            elif tag in ("td", "th"):
+                shape.n_filled += chars_here > 0
+                filled_here += chars_here > 0
+                bold_here += 0 < chars_here == bold_chars
+            elif tag == "tr":
+                shape.n_empty_rows += not cells_here
+                shape.widest = max(shape.widest, cells_here)
+                is_bold = filled_here > 1 and bold_here == filled_here
+                shape.n_bold_rows += is_bold
+                shape.first_is_bold = shape.first_is_bold or (is_bold and shape.n_rows == 1)
+            node = above.next
             continue
         tag = node.tag
         if tag == "-text":
-            chars += len(node.text_content or "")
-            node = node.next
+            n_chars = len((node.text_content or "").strip())
+            shape.chars += n_chars
+            chars_here += n_chars
+            bold_chars += n_chars if n_bold else 0
+        elif tag == "table":
+            return None
+        elif tag not in ("script", "style", "template", "noscript"):
+            if tag == "tr":
+                shape.n_rows += 1
+                cells_here = bold_here = filled_here = 0
+            elif tag in ("td", "th"):
+                shape.n_cells += 1
+                shape.n_th += tag == "th"
+                cells_here += 1
+                chars_here = bold_chars = 0
+            elif tag == "caption":
+                shape.has_caption = True
+            elif tag in _BOLD:
+                n_bold += 1
+            elif tag in _HEAVY:
+                shape.n_heavy += 1
+            elif tag in ("p", "div"):
+                shape.n_blocks += 1
+            parents.append(node)
+            node = node.first_child
             continue
-        if tag == "table":
-            return False
-        if tag == "tr":
-            n_rows += 1
-            widest, cells_here = max(widest, cells_here), 0
-        elif tag in ("td", "th"):
-            n_cells += 1
-            cells_here += 1
-            n_th += tag == "th"
-        elif tag in _HEAVY:
-            n_heavy += 1
-        elif tag in ("p", "div"):
-            n_blocks += 1
-        parents.append(node)
-        node = node.first_child
-    widest = max(widest, cells_here)
-    if widest < 2 or n_heavy * 2 > n_cells or n_blocks > 3 * n_cells:
-        return False
-    return bool(n_th) or n_rows > 2 or chars <= _LONG_CELL_CHARS * n_cells
+        node = node.next
