@@ -6,7 +6,7 @@ import base64
 import json
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +39,12 @@ def fill(url: str, folder: Path) -> None:
         migrations.upgrade(database)
     finally:
         database.close()
+
+
+def insert(connection: Connection, name: str, row: Mapping[str, Any]) -> None:
+    """Put a row as ``rows`` brings them into the table *name*."""
+    table = sa.Table(name, sa.MetaData(), autoload_with=connection, resolve_fks=False)
+    connection.execute(table.insert(), {column: _value(table.c[column], row[column]) for column in row})
 
 
 def _all_rows() -> Iterator[tuple[str, dict[str, Any]]]:
@@ -76,12 +82,9 @@ def _upgrade_to(database: Database, revision: str, folder: Path) -> None:
 
 def _insert(connection: Connection) -> None:
     """All rows in their order, the numbers that come after them, and the two indexes, which are made of the rows."""
-    metadata = sa.MetaData()
-    metadata.reflect(connection, resolve_fks=False)
     for name, row in _all_rows():
         if name != "alembic_version":
-            table = metadata.tables[name]
-            connection.execute(table.insert(), {column: _value(table.c[column], row[column]) for column in row})
+            insert(connection, name, row)
     if connection.dialect.name == "postgresql":
         for name in ("capture", "text", "library"):
             last = f"SELECT setval(pg_get_serial_sequence('{name}', '{name}_id'), max({name}_id)) FROM {name}"

@@ -22,12 +22,13 @@ from firsthand.evidence.verify import Report
 from firsthand.live.adding import Added, Adder, name_of_site
 from firsthand.live.asking import Asking, checked_question
 from firsthand.live.batch import BatchDone, Row, read_rows, run_batch
-from firsthand.live.checking import changed_pages, check_target, export_answer
+from firsthand.live.checking import check_target, export_answer
 from firsthand.live.extraction import Extraction
 from firsthand.live.health import Check, examine
 from firsthand.live.kept import KeptPages
 from firsthand.live.reach import Reach
 from firsthand.live.reading import ReadPage, read_source
+from firsthand.live.remaking import Remade, remade_lines
 from firsthand.migrations import upgrade
 from firsthand.ports import Scope, Searched
 from firsthand.render import to_terminal
@@ -259,9 +260,8 @@ class App:
 
     async def verify(self, target: str) -> CheckedAnswer:
         """Check an exported bundle, an ``answer.json`` or a kept answer again, offline."""
-        answer, report = await check_target(self._database, target)
-        changed = await self._database.read(changed_pages, answer)
-        return CheckedAnswer(str(answer.get("id", "")), report, changed)
+        checked = await check_target(self._database, target, self._extraction)
+        return CheckedAnswer(str(checked.answer.get("id", "")), checked.report, checked.changed, checked.remade)
 
     async def export(self, answer_id: str, out: Path) -> int:
         """Write a bundle; how many files it has."""
@@ -354,6 +354,7 @@ class CheckedAnswer:
     answer_id: str
     report: Report
     changed: Mapping[str, str] = field(default_factory=dict)  # pages with another text since, and when that was seen
+    remade: Sequence[Remade] = ()  # cited texts, made again from their bytes where that can be done
 
     @property
     def ok(self) -> bool:
@@ -370,6 +371,7 @@ class CheckedAnswer:
         n = len(self.report.rows)
         if not n:
             return ["This answer has no citation; there is nothing to check."]
+        lines += remade_lines(self.remade)
         wrong = self.report.n_wrong
         lines.append(
             f"{n} citations, all where they should be" if not wrong else f"{wrong} of {n} are not where they should be"
@@ -381,7 +383,9 @@ class CheckedAnswer:
         rows = [cast(JsonValue, {**asdict(row), "ok": row.ok}) for row in self.report.rows]
         counts = cast(dict[str, JsonValue], self.report.counts)
         changed = {"changed": cast(JsonValue, dict(self.changed))} if self.changed else {}
-        return {"answer_id": self.answer_id, "ok": self.ok, "counts": counts, "citations": rows, **changed}
+        texts: list[JsonValue] = [one.as_json() for one in self.remade]
+        head: dict[str, JsonValue] = {"answer_id": self.answer_id, "ok": self.ok, "counts": counts}
+        return {**head, "citations": rows, "texts": texts, **changed}
 
 
 @asynccontextmanager

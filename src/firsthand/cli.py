@@ -132,14 +132,17 @@ def add(
         if as_json:
             put_json(added.as_json())
         else:
-            of_these = f" ({added.changed} changed)" if added.changed else ""
+            these = ((added.changed, "changed"), (added.read_anew, "read anew by a newer extractor"))
+            of_these = ", ".join(f"{n} {what}" for n, what in these if n)
+            of_these = f" ({of_these})" if of_these else ""
             done = f"{added.kept} kept{of_these}, {added.unchanged} unchanged, {len(added.failed)} failed"
             put(f"{done}; {counted(added.pages, 'page')} in library {visible(library)} now\n")
             if added.skipped:
                 copies = counted(added.skipped, "text or PDF file")
                 say(f"left out because a page beside it says the same: {copies}")
-            if left_out := added.left_out_words():
-                say(left_out)
+            for words in (added.left_out_words(), added.older_words()):
+                if words:
+                    say(words)
             shown = added.failed[:20]
             for failure in shown:
                 say(f"{failure.target}: {failure.outcome}: {failure.detail}")

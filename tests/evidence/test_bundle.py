@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import hashlib
 import os
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 import pytest
 
 from firsthand.errors import DigestMismatch, InvalidInput, NotAllowed, StoreFailed
-from firsthand.evidence.bundle import Item, read_bundle, write_bundle
+from firsthand.evidence.bundle import MANIFEST, Item, ItemRow, read_bundle, write_bundle
 from firsthand.evidence.verify import Kept, verify_answer
 from firsthand.ids import payload_digest, text_digest
 
@@ -35,10 +36,27 @@ def test_what_is_written_is_read_back_and_verifies(tmp_path: Path) -> None:
     write_bundle(answer(), [ITEM], tmp_path / "new" / "b")
     bundle = read_bundle(tmp_path / "new" / "b")
     assert bundle.answer == answer()
+    assert bundle.items == {(ITEM.snapshot, ITEM.text_digest): ItemRow("text/html", "utf-8", "test/1")}
     assert bundle.load(ITEM.snapshot, ITEM.text_digest) == Kept(PAYLOAD, BODY)
     assert bundle.load("sha256:" + "0" * 64, "sha256:../../etc") == Kept(None, None)
     assert verify_answer(bundle.answer, bundle.load).ok
     assert [path.name for path in (tmp_path / "new").iterdir()] == ["b"]
+
+
+@pytest.mark.parametrize(
+    "row", ["", "[]", "{}", "3", '[3, null, [], {"snapshot": 1}, {"snapshot": "a", "charset": 7}]']
+)
+def test_rows_that_say_nothing_of_a_page_are_left_out(tmp_path: Path, row: str) -> None:
+    write_bundle(answer(), [ITEM], tmp_path / "b")
+    items, manifest = tmp_path / "b" / "items.json", tmp_path / "b" / MANIFEST
+    old = hashlib.sha256(items.read_bytes()).hexdigest()
+    items.write_text(row)
+    manifest.write_text(manifest.read_text().replace(old, hashlib.sha256(items.read_bytes()).hexdigest()))
+    if row:
+        assert read_bundle(tmp_path / "b").items == {}
+    else:
+        with pytest.raises(InvalidInput, match=r"items\.json"):
+            read_bundle(tmp_path / "b")
 
 
 def test_the_same_bundle_again_changes_nothing_and_another_is_refused(tmp_path: Path) -> None:

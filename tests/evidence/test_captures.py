@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from firsthand.db import Connection, Database
 from firsthand.evidence import store
-from firsthand.evidence.captures import Capture, changed_since, held_text, newest_capture, only_text
+from firsthand.evidence.captures import (
+    CAME_AS_MAX,
+    Capture,
+    came_as,
+    changed_since,
+    held_text,
+    is_held,
+    made_by,
+    n_read_otherwise,
+    newest_capture,
+    only_text,
+)
 from firsthand.ids import text_digest
 from firsthand.values import Block, Page, Span, Text
 
@@ -103,6 +115,66 @@ def test_a_page_has_changed_when_a_later_fetch_of_it_brought_another_text(databa
     assert (changed(one), changed(two)) == (None, one[0])
 
 
+def test_two_versions_of_the_extractor_make_no_change_of_a_page(database: Database) -> None:
+    """Texts are compared as one version made them; where none made both, the cited words decide."""
+
+    def keep(connection: Connection, payload: str, words: str, version: str) -> tuple[str, str]:
+        snapshot = store.keep_page(connection, page(payload.encode())).snapshot
+        store.keep_text(connection, snapshot, text(words, version))
+        return snapshot, text_digest(words)
+
+    def changed(old: tuple[str, str], quote: str) -> bool:
+        return database.read_now(changed_since, URL, *old, quote) is not None
+
+    one = database.write_now(keep, "one", "Water boils.", "1")
+    database.write_now(keep, "one, with a token", "Home. Water\nboils.", "2")
+    assert not changed(one, "Water boils.")
+    assert changed(one, "Water boils at 100 degrees.")
+    database.write_now(keep, "one", "Home. Water\nboils.", "2")
+    database.write_now(keep, "one, with another token", "Home. Water\nboils.", "2")
+    assert not changed(one, "Water boils at 100 degrees.")  # the same text, for the version that read both
+    database.write_now(keep, "two", "Home. Water\nboils. So it was.", "2")
+    assert changed(one, "Water boils.")
+
+
+def test_pages_that_another_version_read_are_counted_by_library(database: Database) -> None:
+    def keep(connection: Connection, library: str, version: str, url: str) -> int:
+        kept = store.keep_page(connection, page(url=url))
+        text_id, _ = store.keep_text(connection, kept.snapshot, text(version=version))
+        store.hold(connection, library, url, text_id, kept.capture_id)
+        return text_id
+
+    old = database.write_now(keep, "docs", "1", URL)
+    database.write_now(keep, "docs", "2", URL + "2")
+    new = database.write_now(keep, "more", "2", URL)
+
+    assert [database.read_now(n_read_otherwise, "blocks", "2", name) for name in ("docs", "more", None)] == [1, 0, 1]
+    assert database.read_now(n_read_otherwise, "blocks", "1") == 2
+    assert database.read_now(n_read_otherwise, "pdf", "2") == 3
+    assert [database.read_now(is_held, text_id) for text_id in (old, new, 99)] == [True, True, False]
+    database.write_now(keep, "docs", "2", URL)
+    assert not database.read_now(is_held, old)
+
+
+def test_a_snapshot_knows_as_what_it_came_and_who_read_it(database: Database) -> None:
+    def keep(connection: Connection) -> str:
+        for n in range(9):
+            one = replace(page(url=f"{URL}{n // 2}"), headers={"content-type": "text/html"} if n else {})
+            kept = store.keep_page(connection, one)
+            store.keep_text(connection, kept.snapshot, text(version=str(n % 2)))
+        return kept.snapshot
+
+    snapshot = database.write_now(keep)
+    assert database.read_now(came_as, snapshot)[:3] == [
+        (f"{URL}0", None),
+        (f"{URL}0", "text/html"),
+        (f"{URL}1", "text/html"),
+    ]
+    assert len(database.read_now(came_as, snapshot)) == CAME_AS_MAX
+    assert database.read_now(made_by, snapshot, text_digest("Water boils.")) == {("blocks", "0"), ("blocks", "1")}
+    assert database.read_now(made_by, snapshot, text_digest("else")) == set()
+
+
 def test_what_a_library_holds_under_an_address_is_known_by_its_words(database: Database) -> None:
     def keep(connection: Connection, words: str) -> None:
         kept = store.keep_page(connection, page(words.encode()))
@@ -112,5 +184,6 @@ def test_what_a_library_holds_under_an_address_is_known_by_its_words(database: D
     assert database.read_now(held_text, "docs", URL) is None
     database.write_now(keep, "one")
     database.write_now(keep, "two")
-    assert database.read_now(held_text, "docs", URL) == text_digest("two")
+    found = database.read_now(held_text, "docs", URL)
+    assert found is not None and found.text_digest == text_digest("two")
     assert database.read_now(held_text, "other", URL) is None

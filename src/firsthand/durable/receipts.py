@@ -161,6 +161,16 @@ def of_turn(connection: Connection, turn_id: str) -> list[Receipt]:
     return [_receipt(row) for row in connection.execute(found.order_by(receipt_table.c.begun_at, receipt_table.c.key))]
 
 
+def of_unfinished_turns(connection: Connection, kind: Kind) -> list[Receipt]:
+    """What turns that are not finished rest on: their settled operations of one kind."""
+    found = (
+        sa.select(receipt_table)
+        .join_from(receipt_table, turn_table)
+        .where(turn_table.c.state == "running", receipt_table.c.kind == kind, receipt_table.c.state == "done")
+    )
+    return [_receipt(row) for row in connection.execute(found)]
+
+
 def in_doubt(connection: Connection, session_id: str | None = None) -> list[Receipt]:
     """Operations whose outcome nobody knows, of one session or of all, oldest first."""
     found = sa.select(receipt_table).where(receipt_table.c.state == "in_doubt")

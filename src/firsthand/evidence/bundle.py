@@ -34,6 +34,7 @@ MAX_MANIFEST_BYTES = 4 << 20  # some 30,000 files; an answer has dozens
 MAX_FILE_BYTES = 256 << 20  # several times what a fetch may bring
 
 _LINE = re.compile(r"([0-9a-f]{64})  ([A-Za-z0-9._/-]{1,200})")
+_ITEM_WORDS = ("snapshot", "text_digest", "media_type", "extractor")
 _PATH = re.compile(r"answer\.json|items\.json|payloads/[0-9a-f]{64}|texts/[0-9a-f]{64}\.txt")
 
 
@@ -51,11 +52,21 @@ class Item:
 
 
 @dataclass(frozen=True, slots=True)
+class ItemRow:
+    """What ``items.json`` says of a kept page: as what it was read, and by which extractor."""
+
+    media_type: str
+    charset: str | None
+    extractor: str
+
+
+@dataclass(frozen=True, slots=True)
 class Bundle:
     """A bundle whose every byte was found to be what its manifest says."""
 
     folder: Path
     answer: dict[str, JsonValue]
+    items: Mapping[tuple[str, str], ItemRow]  # by snapshot and text digest
 
     def load(self, snapshot: str, digest: str) -> Kept:
         """What the bundle holds under these names; the ``load`` of ``verify_answer``."""
@@ -108,13 +119,14 @@ def read_bundle(folder: Path) -> Bundle:
             if "/" in name and Path(name).stem != digest:
                 raise DigestMismatch("bundle_changed", f"{name} is not named by its own digest.", path=name)
         answer = json.loads(_read(folder / "answer.json", "answer.json"))
+        items = json.loads(_read(folder / "items.json", "items.json")) if "items.json" in listed else []
     except OSError as error:
         raise InvalidInput("not_a_bundle", f"The bundle cannot be read: {error.strerror or error}.") from error
     except (ValueError, RecursionError) as error:
-        raise InvalidInput("not_a_bundle", "answer.json is not JSON that can be read.") from error
+        raise InvalidInput("not_a_bundle", "answer.json or items.json is not JSON that can be read.") from error
     if not isinstance(answer, dict):
         raise InvalidInput("not_a_bundle", "answer.json holds no answer object.")
-    return Bundle(folder, answer)
+    return Bundle(folder, answer, _item_rows(items))
 
 
 # -- Writing
@@ -224,6 +236,18 @@ def _read_manifest(folder: Path) -> dict[str, str]:
     if not content.endswith(b"\n") or "answer.json" not in listed:
         raise DigestMismatch("bundle_changed", f"{MANIFEST} is cut short.", path=MANIFEST)
     return listed
+
+
+def _item_rows(value: JsonValue) -> dict[tuple[str, str], ItemRow]:
+    """The rows of ``items.json`` by what they name; those that have not the form of one are left out."""
+    found = {}
+    for row in value if isinstance(value, list) else []:
+        words = [row.get(name) if isinstance(row, dict) else None for name in _ITEM_WORDS]
+        charset = row.get("charset") if isinstance(row, dict) else None
+        if all(isinstance(word, str) for word in words) and isinstance(charset, str | None):
+            snapshot, digest, media_type, extractor = map(str, words)
+            found[snapshot, digest] = ItemRow(media_type, charset, extractor)
+    return found
 
 
 def _walk(folder: Path) -> Iterator[str]:

@@ -95,7 +95,7 @@ def index_text(connection: Connection, text_id: int, text: Text | Entry) -> int:
     rows = [dict(row) for row in entry.rows]
     first = 1 + (connection.execute(sa.select(sa.func.max(passage.c.passage_id))).scalar() or 0)
     if not _is_sqlite(connection):  # several processes may write: the sequence decides, so ids need not be dense
-        first = _take_ids(connection, len(rows))
+        first = _take_ids(connection)
     for passage_id, row in enumerate(rows, first):
         row["passage_id"] = passage_id
         row["text_id"] = text_id
@@ -117,11 +117,17 @@ def index_text(connection: Connection, text_id: int, text: Text | Entry) -> int:
     return len(rows)
 
 
+def is_indexed(connection: Connection, text_id: int) -> bool:
+    """Whether the text can be found."""
+    return connection.execute(sa.select(page.c.text_id).where(page.c.text_id == text_id)).first() is not None
+
+
 def remove_text(connection: Connection, text_id: int) -> None:
     """Take a text out of the index, in the caller's transaction. A text that is not in it is left alone."""
     title = connection.execute(sa.select(page.c.title_terms).where(page.c.text_id == text_id)).scalar()
     if title is None:
         return
+    _alone(connection)
     query = sa.select(passage).where(passage.c.text_id == text_id).order_by(passage.c.seq)
     rows = [dict(row) for row in connection.execute(query).mappings()]
     _erase_index(connection, "passage_index", _passage_entries(title, rows))
@@ -163,9 +169,18 @@ def _count_terms(connection: Connection, title: str, rows: Sequence[dict[str, ob
         )
 
 
-def _take_ids(connection: Connection, n: int) -> int:
-    """The first of *n* consecutive ids; an advisory lock keeps two writers from taking the same until they commit."""
-    connection.execute(sa.select(sa.func.pg_advisory_xact_lock(0x7061737361676573)))
+def _alone(connection: Connection) -> None:
+    """Until this transaction ends nobody else writes the index.
+
+    On PostgreSQL two writers could take the same ids, or, taking one text out and another one in, each other's row locks.
+    """
+    if not _is_sqlite(connection):
+        connection.execute(sa.select(sa.func.pg_advisory_xact_lock(0x7061737361676573)))
+
+
+def _take_ids(connection: Connection) -> int:
+    """The first of the ids that are free."""
+    _alone(connection)
     return 1 + (connection.execute(sa.select(sa.func.max(passage.c.passage_id))).scalar() or 0)
 
 

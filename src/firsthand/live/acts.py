@@ -146,7 +146,7 @@ def _keep_text(connection: Connection, page: Page, read: tuple[Text, recall.Entr
     assert read is not None
     text, entry = read
     text_id, is_new = store.keep_text(connection, ids.payload_digest(page.payload), text)
-    if is_new:
+    if is_new or not recall.is_indexed(connection, text_id):
         recall.index_text(connection, text_id, entry)
     return text_id
 

@@ -21,6 +21,7 @@ from urllib.parse import quote
 
 from firsthand import fault, ids
 from firsthand.db import Connection, Database
+from firsthand.durable import receipts
 from firsthand.errors import InvalidInput, OutsideError, first_of
 from firsthand.evidence import captures, recall, store
 from firsthand.evidence.index import optimize
@@ -45,6 +46,7 @@ SITE_MIN_PAGES = 20  # below, a few files of each kind are just that
 SITE_SHARE = 0.8  # of HTML in a folder from which it is a site (manuals measured: 82 % and more)
 MANY_PAGES = 500  # from here a merged index pays for the merge: look-ups 8 % faster, 0.8 s at 195,000 passages
 
+Became = Literal["new", "same", "changed", "read_anew"]
 Watch = Callable[[int, int, str], None]
 """Told how many of how many are done, and what the last one was. 0 of how many: nobody knows."""
 
@@ -57,7 +59,9 @@ class Added:
     pages: int = 0  # in the library afterwards
     kept: int = 0
     changed: int = 0  # of those kept: the library held another text under their address
+    read_anew: int = 0  # of those kept: the same page, which another version of the extractor had read
     unchanged: int = 0
+    older: int = 0  # pages of the library whose text another version of the extractor made, afterwards
     skipped: int = 0  # files of a site's folder that are no pages of it
     failed: list[Failure] = field(default_factory=list)
     left_out: Counter[str] = field(default_factory=Counter)  # files of folders, by the ending that was not looked for
@@ -71,9 +75,20 @@ class Added:
             "pages": self.pages,
             "kept": self.kept,
             **({"changed": self.changed} if self.changed else {}),
+            **({"read_anew": self.read_anew} if self.read_anew else {}),
             "unchanged": self.unchanged,
+            **({"read_by_another_version": self.older} if self.older else {}),
             "failed": cast(JsonValue, failed),
         }
+
+    def older_words(self) -> str:
+        """How many pages of the library still have an older text, and what to do; nothing if none have."""
+        if not self.older:
+            return ""
+        return (
+            f"{counted(self.older, 'page')} of the library {'was' if self.older == 1 else 'were'} read by another version"
+            " of Firsthand's extractor; add them again to have them read anew."
+        )
 
     def left_out_words(self) -> str:
         """How many files of which kinds a folder's were left out, and how to add them; nothing if none were."""
@@ -184,6 +199,8 @@ class Adder:
             await self._database.write(optimize)
         held = {library.name: library.n_pages for library in await self._database.read(store.libraries)}
         self.added.pages = held.get(self.added.library, 0)
+        ours = (EXTRACTOR, EXTRACTOR_VERSION, self.added.library)
+        self.added.older = await self._database.read(captures.n_read_otherwise, *ours)
         return self.added
 
     async def _all(self, files: Sequence[_File]) -> None:
@@ -236,9 +253,11 @@ class Adder:
             self._fail(page.url, error.outcome, error.message)
             return self._done(page.url)
         fault.point("add.before_keep")
-        self.added.changed += await self._database.write(_keep_and_hold, page, text, entry, library)
+        became = await self._database.write(_keep_and_hold, page, text, entry, library)
         fault.point("add.after_keep")
         self.added.kept += 1
+        self.added.changed += became == "changed"
+        self.added.read_anew += became == "read_anew"
         self._done(page.url)
 
     def _fail(self, target: str, outcome: str, detail: str) -> None:
@@ -249,12 +268,32 @@ class Adder:
         self._watch(self._n_done, self._n_found, what)
 
 
-def _keep_and_hold(connection: Connection, page: Page, text: Text, entry: recall.Entry, library: str) -> bool:
-    """Whether the library held another text under this address until now."""
+def _keep_and_hold(connection: Connection, page: Page, text: Text, entry: recall.Entry, library: str) -> Became:
+    """Keep the page and its text, and put it into the library in the place of what was there.
+
+    One transaction: what is found under the address is the old text until it commits, and the new one from then on.
+    """
     held = captures.held_text(connection, library, page.url)
     text_id, capture_id = keep_page(connection, page, text, entry)
     store.hold(connection, library, page.url, text_id, capture_id)
-    return held is not None and held != ids.text_digest(text.body)
+    if held is None:
+        return "new"
+    if held.text_id != text_id:
+        _retire(connection, held.text_id)
+    by = (held.extractor, held.extractor_version)
+    if held.snapshot == ids.payload_digest(page.payload) and by != (text.extractor, text.extractor_version):
+        return "read_anew"
+    return "same" if held.text_digest == ids.text_digest(text.body) else "changed"
+
+
+def _retire(connection: Connection, text_id: int) -> None:
+    """Take the passages of a text that was replaced out of the index, if nothing rests on them any more.
+
+    The text itself stays for good: citations point at it. A turn that was killed finds what it had read when it goes on.
+    """
+    resting = (receipt.result or {} for receipt in receipts.of_unfinished_turns(connection, "fetch"))
+    if not captures.is_held(connection, text_id) and all(result.get("text_id") != text_id for result in resting):
+        recall.remove_text(connection, text_id)
 
 
 def _revisit(connection: Connection, page: Page, text_id: int, library: str) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
@@ -12,14 +13,26 @@ from firsthand.db import Connection, Database
 from firsthand.durable import journal
 from firsthand.errors import DigestMismatch, InvalidInput, NotFound
 from firsthand.evidence import bundle, captures, store
-from firsthand.evidence.verify import Kept, Report, verify_answer
-from firsthand.values import Answer, JsonValue
+from firsthand.evidence.verify import Kept, Report, citation_from_json, verify_answer
+from firsthand.live.extraction import Extraction
+from firsthand.live.remaking import Remade, remake
+from firsthand.values import Answer, Citation, JsonValue
 
 AnswerJson = Mapping[str, JsonValue]
 ANSWER_MAX_BYTES = 16_777_216  # an answer of 16 MB is none of ours
 
 
-async def check_target(database: Database, target: str) -> tuple[AnswerJson, Report]:
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What checking an answer found: its citations, its texts made again, and the pages that have changed since."""
+
+    answer: AnswerJson
+    report: Report
+    remade: list[Remade]
+    changed: Mapping[str, str]  # day of the fetch that had another text, by address
+
+
+async def check_target(database: Database, target: str, extraction: Extraction) -> Checked:
     """The answer that *target* names, and what checking it found.
 
     A folder is a bundle and brings its own pages; a file is an ``answer.json`` whose pages the store must hold;
@@ -28,9 +41,13 @@ async def check_target(database: Database, target: str) -> tuple[AnswerJson, Rep
     """
     found = await asyncio.to_thread(_from_disk, Path(target))
     if isinstance(found, bundle.Bundle):
-        return found.answer, await asyncio.to_thread(verify_answer, found.answer, found.load)
+        report = await asyncio.to_thread(verify_answer, found.answer, found.load)
+        remade = await remake(list(_cited(found.answer)), found, extraction)
+        return Checked(found.answer, report, remade, await database.read(changed_pages, found.answer))
     answer = found if found is not None else await database.read(_kept_answer, target)
-    return answer, await database.read(check_answer, answer)
+    report = await database.read(check_answer, answer)
+    remade = await remake(list(_cited(answer)), database, extraction)
+    return Checked(answer, report, remade, await database.read(changed_pages, answer))
 
 
 def _from_disk(path: Path) -> bundle.Bundle | AnswerJson | None:
@@ -54,17 +71,12 @@ def changed_pages(connection: Connection, answer: AnswerJson) -> dict[str, str]:
     The citations stand as they stood: they point at what was kept then. An answer whose form is wrong cites nothing.
     """
     found: dict[str, str] = {}
-    claims = answer.get("claims")
-    for claim in claims if isinstance(claims, list) else []:
-        citations = claim.get("citations") if isinstance(claim, dict) else None
-        for citation in citations if isinstance(citations, list) else []:
-            if not isinstance(citation, dict):
-                continue
-            url, snapshot, digest = (citation.get(name) for name in ("url", "snapshot", "text_digest"))
-            if isinstance(url, str) and isinstance(snapshot, str) and isinstance(digest, str):
-                newer = captures.changed_since(connection, url, snapshot, digest)
-                if newer is not None:
-                    found[url] = newer.retrieved_at.date().isoformat()
+    for citation in _cited(answer):
+        newer = captures.changed_since(
+            connection, citation.url, citation.snapshot, citation.text_digest, citation.quote
+        )
+        if newer is not None:
+            found[citation.url] = newer.retrieved_at.date().isoformat()
     return found
 
 
@@ -78,28 +90,34 @@ async def export_answer(database: Database, answer_id: str, out: Path) -> int:
 def _items(connection: Connection, answer_id: str) -> tuple[AnswerJson, list[bundle.Item]]:
     answer = _kept_answer(connection, answer_id)
     items: dict[tuple[str, str], bundle.Item] = {}
+    for snapshot, digest in ((citation.snapshot, citation.text_digest) for citation in _cited(answer)):
+        if (snapshot, digest) not in items:
+            text_id = store.find_text(connection, snapshot, digest)
+            if text_id is None:
+                raise NotFound("unknown_text", "The kept text of a citation is gone.", text_digest=digest)
+            text = store.load_text(connection, text_id)
+            payload = store.load_payload(connection, snapshot)
+            items[snapshot, digest] = bundle.Item(
+                snapshot,
+                payload,
+                digest,
+                text.body,
+                text.media_type,
+                text.charset,
+                f"{text.extractor}/{text.extractor_version}",
+            )
+    return answer, list(items.values())
+
+
+def _cited(answer: AnswerJson) -> Iterator[Citation]:
+    """The citations of *answer* that have the form of one, in its order."""
     claims = answer.get("claims")
     for claim in claims if isinstance(claims, list) else []:
         citations = claim.get("citations") if isinstance(claim, dict) else None
-        for citation in citations if isinstance(citations, list) else []:
-            assert isinstance(citation, dict)
-            snapshot, digest = str(citation["snapshot"]), str(citation["text_digest"])
-            if (snapshot, digest) not in items:
-                text_id = store.find_text(connection, snapshot, digest)
-                if text_id is None:
-                    raise NotFound("unknown_text", "The kept text of a citation is gone.", text_digest=digest)
-                text = store.load_text(connection, text_id)
-                payload = store.load_payload(connection, snapshot)
-                items[snapshot, digest] = bundle.Item(
-                    snapshot,
-                    payload,
-                    digest,
-                    text.body,
-                    text.media_type,
-                    text.charset,
-                    f"{text.extractor}/{text.extractor_version}",
-                )
-    return answer, list(items.values())
+        for value in citations if isinstance(citations, list) else []:
+            citation = citation_from_json(value)
+            if citation is not None:
+                yield citation
 
 
 def _kept_answer(connection: Connection, answer_id: str) -> AnswerJson:

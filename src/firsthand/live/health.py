@@ -17,12 +17,13 @@ from firsthand.db import Connection, Database
 from firsthand.durable import ledger
 from firsthand.durable.operations import Acts
 from firsthand.errors import InvalidInput, StoreFailed
-from firsthand.evidence import store
+from firsthand.evidence import captures, store
 from firsthand.live.reach import Reach
 from firsthand.live.searching import SearchServices
 from firsthand.render import counted
 from firsthand.settings import Settings
 from firsthand.values import JsonValue, Outcome, Query
+from firsthand.web.extract import EXTRACTOR, EXTRACTOR_VERSION
 from firsthand.web.search import FACTS
 from firsthand.web.search.providers import how_to_set_up
 
@@ -95,8 +96,7 @@ async def examine(
     if "ddgs" in reach.services.set_up():
         told = "the search library 'ddgs' connects by itself, in a process of its own; --search duckduckgo-html does without"
         checks.append(Check("exception", True, told))
-    doubts = await _doubts(database)
-    return checks if doubts is None else [*checks, doubts]
+    return [*checks, *(check for check in (await _older_texts(database), await _doubts(database)) if check is not None)]
 
 
 async def _store(database: Database) -> Check:
@@ -154,6 +154,22 @@ async def _provider(services: SearchServices, name: str, acts: Acts, database: D
     said = None if (name, searched.code) == DDGS_SILENT else MEND_OF_CODE.get(searched.code)
     mend = said or MENDS.get(searched.outcome, MEND_ELSE)
     return replace(check, detail=f"{searched.outcome}: {searched.detail} To mend: {mend}.")
+
+
+async def _older_texts(database: Database) -> Check | None:
+    """How many held pages another version of the extractor read; None without any, or if the store cannot tell."""
+    try:
+        n_older = await database.read(captures.n_read_otherwise, EXTRACTOR, EXTRACTOR_VERSION)
+    except StoreFailed:
+        return None
+    if not n_older:
+        return None
+    detail = (
+        f"{counted(n_older, 'page')} in libraries {'was' if n_older == 1 else 'were'} read by another version of the"
+        f" extractor (this is {EXTRACTOR}/{EXTRACTOR_VERSION}); they answer as before, and 'firsthand add' with the same"
+        " sources has them read anew"
+    )
+    return Check("texts", True, detail, is_needed=False)
 
 
 async def _doubts(database: Database) -> Check | None:

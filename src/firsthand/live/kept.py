@@ -13,6 +13,7 @@ from firsthand import ids
 from firsthand.db import Connection, Database
 from firsthand.errors import DigestMismatch
 from firsthand.evidence import captures, store
+from firsthand.evidence.index import is_indexed
 from firsthand.values import Page
 from firsthand.web.conditional import is_older, said_fresh_s
 from firsthand.web.extract import EXTRACTOR, EXTRACTOR_VERSION
@@ -61,9 +62,13 @@ class KeptPages:
         await self.database.write(store.keep_page, page)
 
     async def text_id(self, page: Page) -> int | None:
-        """The text that this release's extractor made of the page's payload already, if it is one."""
-        digest = ids.payload_digest(page.payload)
-        return await self.database.read(captures.only_text, digest, EXTRACTOR, EXTRACTOR_VERSION)
+        """The text that this release's extractor made of the page's payload already, if it is one and can be found."""
+        return await self.database.read(_known_text, ids.payload_digest(page.payload))
+
+
+def _known_text(connection: Connection, digest: str) -> int | None:
+    found = captures.only_text(connection, digest, EXTRACTOR, EXTRACTOR_VERSION)
+    return found if found is not None and is_indexed(connection, found) else None
 
 
 def _load(connection: Connection, url: str, asked: str | None) -> Page | None:
