@@ -78,6 +78,7 @@ PAGE = """<button aria-controls="a b" aria-expanded=false>A</button><a href="#c"
         ("div", {"hidden": "until-found"}, "until_found"),
         ("div", {"id": "S:1"}, "streamed"),
         ("div", {"id": "S:2"}, ""),
+        ("div", {"id": "1"}, ""),
         ("div", {}, ""),
         ("details", {}, "details"),
         ("details", {"open": ""}, ""),

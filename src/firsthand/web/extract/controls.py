@@ -6,18 +6,17 @@ import re
 from collections.abc import Mapping
 from functools import cached_property, lru_cache
 
-_NAMES = re.compile(
-    r"""(?:aria-controls|data-target|data-bs-target|popovertarget)\s{0,4}=\s{0,4}(?:"([^"]{1,400})"|'([^']{1,400})'|([^\s"'>]{1,200}))""",
-    re.IGNORECASE,
-)
-_LINKED = re.compile(r"""href\s{0,4}=\s{0,4}["']?#([^\s"'>]{1,200})""")
-# Each pattern begins with literal characters and has bounded parts: linear, and a fast search.
+# Each pattern begins with literal characters and has bounded parts: linear, and a fast search. All are compiled when a
+# page needs them.
+_NAMING = ("aria-controls", "data-target", "data-bs-target", "popovertarget")
+_VALUE = r"""\s{0,4}=\s{0,4}(?:"([^"]{1,400})"|'([^']{1,400})'|([^\s"'>]{1,200}))"""
+_LINKED = r"""href\s{0,4}=\s{0,4}["']?#([^\s"'>]{1,200})"""
 _TOGGLES = ("aria-expanded", 'role="tab"', "role='tab'", "data-toggle", "data-bs-toggle", "data-accordion", "data-tab")
-_PANEL = re.compile(
+_PANEL = (
     r"(?:^|[\s_-])(?:(?P<tab_panel>tabs?[_-]{0,2}(?:pane|panel|content|body)|tabpanel)"
-    r"|(?P<accordion>accordion|collaps(?:e|ed|er|ible)|faq[_-]{0,2}\w{0,20}[_-]{0,2}(?:answer|content|body)|toggle[_-]{0,2}(?:content|body))"
-    r"|(?P<read_more>read-?more|show-?more|more[_-](?:text|content)|expand(?:able|ed|er)?))(?![a-z])",
-    re.IGNORECASE,
+    r"|(?P<accordion>accordion|collaps(?:e|ed|er|ible)|faq[_-]{0,2}\w{0,20}[_-]{0,2}(?:answer|content|body)"
+    r"|toggle[_-]{0,2}(?:content|body))"
+    r"|(?P<read_more>read-?more|show-?more|more[_-](?:text|content)|expand(?:able|ed|er)?))(?![a-z])"
 )
 
 
@@ -31,24 +30,31 @@ class Controls:
     def named(self) -> frozenset[str]:
         """The ids, and classes with their dot, that a control names as what it opens."""
         names: set[str] = set()
-        for values in _NAMES.findall(self._source):
-            names.update(name.removeprefix("#") for name in "".join(values).split())
+        for attribute in _NAMING:
+            if attribute in self._source:
+                for values in re.findall(attribute + _VALUE, self._source):
+                    names.update(name.removeprefix("#") for name in "".join(values).split())
         return frozenset(names)
 
     @cached_property
     def linked(self) -> frozenset[str]:
         """The ids that a link of the page points at."""
-        return frozenset(_LINKED.findall(self._source))
+        return frozenset(re.findall(_LINKED, self._source))
 
     @cached_property
     def has_toggles(self) -> bool:
         """Whether anything on the page says that it opens something else."""
         return any(word in self._source for word in _TOGGLES)
 
+    @cached_property
+    def _placeholders(self) -> frozenset[str]:
+        """The places that a server streams content for: React's, which moves ``S:1`` to where ``B:1`` or ``P:1`` is."""
+        return frozenset(re.findall(r"id=\"[BP]:([0-9a-f]{1,8})\"", self._source))
+
     def opens(self, attributes: Mapping[str, str | None]) -> str:
         """What lets a reader open an element with these attributes, in one word; empty if nothing does."""
         name, names = attributes.get("id") or "", attributes.get("class") or ""
-        if (name[:2] == "S:" and f'"B:{name[2:]}"' in self._source) or f'"P:{name[2:]}"' in self._source:
+        if name[:2] == "S:" and name[2:] in self._placeholders:
             return "streamed"
         kind = _panel(names)
         if (attributes.get("role") or "").strip().lower() == "tabpanel":
@@ -62,5 +68,5 @@ class Controls:
 
 @lru_cache(maxsize=1024)
 def _panel(names: str) -> str:
-    panel = _PANEL.search(names)
+    panel = re.search(_PANEL, names, re.IGNORECASE)
     return (panel.lastgroup or "") if panel else ""

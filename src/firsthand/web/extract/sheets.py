@@ -24,10 +24,9 @@ _NAMES = re.compile(r"[.#]-?[a-z_][\w-]*", re.IGNORECASE)
 _OFF_SCREEN = re.compile(r"-(?:\d{4,}|9\d\d)(?:px|pt)?|-\d{3,}(?:em|rem|vw|vh|%|cm)|-[5-9]\d(?:em|rem)")
 _ZERO = re.compile(r"0*\.?0+(?:px|em|rem|%|pt|vw|vh)?$")
 _TINY_FONT = re.compile(r"(?:0*\.?0+|0?\.\d+|1)(?:px|pt)$|0*\.?0+(?:em|rem|%|vw|vh)?$|0?\.0\d*(?:em|rem)$")
-_RGB = re.compile(r"rgba?\(\s*(\d{1,3})[\s,]+(\d{1,3})[\s,]+(\d{1,3})\s*(?:[,/]\s*([\d.]+%?)\s*)?\)")
-_CLIPPED = re.compile(
-    r"rect\(\s*(?:0|1px)(?:px)?[\s,]+(?:0|1px)(?:px)?[\s,]+(?:0|1px)(?:px)?[\s,]+(?:0|1px)(?:px)?\s*\)"
-)
+# These two are compiled when a page needs them.
+_RGB = r"rgba?\(\s*(\d{1,3})[\s,]+(\d{1,3})[\s,]+(\d{1,3})\s*(?:[,/]\s*([\d.]+%?)\s*)?\)"
+_CLIPPED = r"rect\(\s*(?:0|1px)(?:px)?[\s,]+(?:0|1px)(?:px)?[\s,]+(?:0|1px)(?:px)?[\s,]+(?:0|1px)(?:px)?\s*\)"
 _INSET = re.compile(r"inset\(\s*(?:50|100)%")
 _MOVED_AWAY = re.compile(r"(?:translate[xy]?\(\s*-\d{4,}|scale\(\s*0)")
 _SIDES = ("width", "height", "max-width", "max-height")
@@ -70,7 +69,7 @@ def reason(rules: Mapping[str, str]) -> str:
         return "zero_size"
     if _is_off_screen(rules):
         return "off_screen"
-    if "clip" in rules and _CLIPPED.match(rules["clip"]):
+    if "clip" in rules and re.match(_CLIPPED, rules["clip"]):
         return "clipped"
     if "clip-path" in rules and _INSET.match(rules["clip-path"]):
         return "clipped"
@@ -104,7 +103,7 @@ def _colour(value: str) -> str | None:
     value = value.strip()
     if not value or value == "transparent":
         return value or None
-    rgb = _RGB.match(value)
+    rgb = re.match(_RGB, value) if value[:3] == "rgb" else None
     if rgb:
         if rgb[4] is not None and _ZERO.match(rgb[4]):
             return "transparent"

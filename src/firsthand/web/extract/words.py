@@ -40,13 +40,13 @@ _SHAPED = (
     "\uaae0-\uabff\ufb50-\ufdff\ufe70-\ufefe\U00010a00-\U00011fff\U0001e900-\U0001e95f"
 )
 _PICTURES = "\u00a9\u00ae\u203c-\u3299\U0001f000-\U0001faff"
-_JOINER = re.compile(
+_JOINER = (  # compiled when a text needs it: that takes 2 ms
     f"(?<=[{_PICTURES}])(?P<picture>\u200d)(?=[{_PICTURES}])"
     f"|(?P<after>(?<=[{_SHAPED}])[{_JOINERS}])[{_JOINERS}]*"
     f"|(?P<before>[{_JOINERS}])(?=[{_SHAPED}])"
     f"|[{_JOINERS}]"
 )
-_TURNING = re.compile("[\u202a-\u202e\u2066-\u2069\n\u2029]|[^\u202a-\u202e\u2066-\u2069\n\u2029]+")
+_TURNING = "[\u202a-\u202e\u2066-\u2069\n\u2029]|[^\u202a-\u202e\u2066-\u2069\n\u2029]+"
 _RUNS_RIGHT, _RUNS_LEFT = ("L", "EN", "AN"), ("R", "AL")
 _ENOUGH = 2  # one letter alone reads the same in both directions
 
@@ -96,7 +96,7 @@ def is_reversed(raw: str) -> bool:
         return False
     open_marks: list[str] = []
     n_against = 0
-    for found in _TURNING.finditer(raw):
+    for found in re.finditer(_TURNING, raw):
         piece = found[0]
         if piece in ("\n", "\u2029"):
             open_marks, n_against = [], 0
@@ -125,7 +125,10 @@ def _seen(raw: str) -> str:
         return raw
     # An override that reverses stays, with its end: those who judge the words must know.
     dropped = _DROPPED_BUT_OVERRIDES if is_reversed(raw) else _DROPPED
-    return _SURROGATE.sub("\ufffd", _JOINER.sub(_joined, dropped.sub(_flag, raw)))
+    text = _SURROGATE.sub("\ufffd", dropped.sub(_flag, raw))
+    if "\u200c" in text or "\u200d" in text or "\u180e" in text:
+        text = re.sub(_JOINER, _joined, text)
+    return text
 
 
 def _flag(found: re.Match[str]) -> str:
