@@ -50,7 +50,7 @@ async def test_server_that_is_never_waited_for_leaves_others_their_turn() -> Non
             n_turns += 1
 
     other = asyncio.create_task(others())
-    async with Deadline(30.0) as deadline:
+    with Deadline(30.0) as deadline:
         incoming = Incoming(Ready([head, *[b"x" * 1000] * n_pieces]), deadline, LIMITS)
         await incoming.head()
         n_bytes = 0

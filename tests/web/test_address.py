@@ -147,3 +147,28 @@ def test_what_is_accepted_means_the_same_host_to_the_standard_parser(text: str, 
     assert ada_url.URL(url).hostname.strip("[]").removesuffix(".") == target.host
     assert urlsplit(target.url).hostname == target.host
     assert judge(target.url, PAGES) == target
+
+
+PATH_PIECES = st.sampled_from([*"/.~!$&'()*+,;=:@?#%-_|^[]{}<> \\\"`aB9é", "/.", "/..", "..", "%2e", "//", "/a.b"])
+SITES = st.sampled_from(
+    [
+        f"http{s}://{host}"
+        for s in ("", "s")
+        for host in ("a.example", "a.example:80", "a.example:443", "A.example", "a.example.")
+    ]
+    + ["http://a.example:08080", "http://127.1", "https://93.184.215.14", "http://xn--bcher-kva.example"]
+)
+
+
+@settings(deadline=None, max_examples=1000)
+@given(SITES, st.lists(PATH_PIECES, max_size=10).map("".join))
+def test_path_that_is_not_parsed_is_one_that_the_standard_parser_leaves_as_it_is(site: str, path: str) -> None:
+    url = f"{site}/{path}"
+    try:
+        target = judge(url, PAGES)
+    except AddressRefused:
+        return
+    standard = ada_url.URL(url)
+    standard.hash = ""
+    standard.hostname = standard.hostname.removesuffix(".")
+    assert target.url == standard.href

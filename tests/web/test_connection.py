@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import socket
 import ssl
 from pathlib import Path
 
@@ -41,7 +43,7 @@ def n_open_files() -> int:
 
 
 async def read(wire: Wire) -> tuple[int, bytes]:
-    async with Deadline(30) as deadline:
+    with Deadline(30) as deadline:
         deadline.step(30)
         incoming = Incoming(wire, deadline, LIMITS)
         message = await incoming.head()
@@ -89,23 +91,89 @@ async def test_name_is_never_dialled() -> None:
         await dial("localhost", 80)
 
 
-async def test_step_that_is_over_ends_the_exchange() -> None:
-    with pytest.raises(TimeoutError):
-        async with Deadline(600) as deadline:
+@pytest.mark.parametrize("is_served", [True, False])
+async def test_peer_that_does_not_answer_at_once_is_waited_for(is_served: bool) -> None:
+    """A full queue of connections: the system asks again after a second, and then is answered, or refused."""
+    with socket.create_server(("127.0.0.1", 0), backlog=0) as server, contextlib.ExitStack() as open_ones:
+        port = server.getsockname()[1]
+        for _ in range(8):
+            waiting = open_ones.enter_context(socket.socket())
+            waiting.setblocking(False)
+            waiting.connect_ex(("127.0.0.1", port))
+        dialling = asyncio.create_task(dial("127.0.0.1", port))
+        await asyncio.sleep(0)
+        assert not dialling.done()
+        if not is_served:
+            server.close()
+            with pytest.raises(FetchFailed) as failure:
+                await dialling
+            assert failure.value.code == "connect_failed"
+            return
+        server.setblocking(False)
+        while not dialling.done():
+            accepting = asyncio.create_task(asyncio.get_running_loop().sock_accept(server))
+            await asyncio.wait({dialling, accepting}, return_when=asyncio.FIRST_COMPLETED)
+            if accepting.done():
+                open_ones.enter_context(accepting.result()[0])
+            else:
+                accepting.cancel()
+        (await dialling).close()
+
+
+async def test_near_server_leaves_others_their_turn() -> None:
+    """Every answer is there at once; somebody else runs as often as there are answers."""
+    n_turns = 0
+
+    async def other() -> None:
+        nonlocal n_turns
+        while True:
+            n_turns += 1
+            await asyncio.sleep(0)
+
+    running = asyncio.create_task(other())
+    for _ in range(20):
+        await read(Recorded(response(b"short"), PIECE_BYTES))
+    running.cancel()
+    assert n_turns >= 20
+
+
+async def test_cancellation_from_outside_stays_one() -> None:
+    async def wait() -> None:
+        with Deadline(600) as deadline:
             deadline.step(600)
-            deadline.step(0.001)
             await asyncio.Event().wait()
+
+    waiting = asyncio.create_task(wait())
+    await asyncio.sleep(0)
+    waiting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await waiting
+
+
+async def test_time_that_is_over_is_one_timeout_and_the_task_goes_on() -> None:
+    for _ in range(2):
+        with pytest.raises(TimeoutError), Deadline(0.001) as deadline:
+            deadline.step(600)
+            await asyncio.Event().wait()
+    task = asyncio.current_task()
+    assert task is not None and task.cancelling() == 0
+
+
+async def test_step_that_is_over_ends_the_exchange() -> None:
+    with pytest.raises(TimeoutError), Deadline(600) as deadline:
+        deadline.step(600)
+        deadline.step(0.001)
+        await asyncio.Event().wait()
 
 
 async def test_total_ends_the_exchange_whatever_its_step_may_take() -> None:
-    with pytest.raises(TimeoutError):
-        async with Deadline(0.001) as deadline:
-            deadline.step(600)
-            await asyncio.Event().wait()
+    with pytest.raises(TimeoutError), Deadline(0.001) as deadline:
+        deadline.step(600)
+        await asyncio.Event().wait()
 
 
 async def test_later_step_prolongs_an_earlier_one() -> None:
-    async with Deadline(600) as deadline:
+    with Deadline(600) as deadline:
         deadline.step(0.001)
         first = deadline._watch
         deadline.step(600)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -11,6 +12,8 @@ from types import FrameType
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from evals.walls import figures, judge, judge_folder, pages_figures, read_rows, response_of
 from firsthand.errors import FetchFailed
@@ -246,6 +249,23 @@ def test_long_text_is_told_quickly_and_not_from_scripts() -> None:
     assert not has_much_text("<a>menu</a>" * 2_000, 400)
     assert not has_much_text("<div style=display:none>+((!+[]+(!![])+!![]+!![]))</div>" * 300, 400)
     assert has_much_text(f"<p>{'潮汐是海水在月球和太阳引力作用下发生的周期性涨落现象。' * 2}</p>" * 30, 400)
+
+
+@settings(deadline=None, max_examples=500)
+@given(
+    st.lists(st.sampled_from(["<p>", "<", ">", "a word ", "x" * 39, "y" * 41, "\n", "<script>", "潮汐 "]), max_size=25)
+)
+def test_words_between_tags_are_those_of_runs_that_no_sign_interrupts(pieces: list[str]) -> None:
+    source = "".join(pieces).replace("<script>", "<i>")
+    n_all = sum(len(run.split()) + sum(c >= "\u0e00" for c in run) // 2 for run in re.findall(r">[^<>]{40,}", source))
+    assert has_much_text(source, n_all) or not n_all
+    assert not has_much_text(source, n_all + 1)
+
+
+@settings(deadline=None, max_examples=500)
+@given(st.text(alphabet="ab \n\t\x1cé\u2028\u0e01潮", max_size=20))
+def test_words_are_what_white_space_parts(text: str) -> None:
+    assert n_words(text) == len(text.split()) + sum(c >= "\u0e00" for c in text) // 2
 
 
 # -- The figures notice

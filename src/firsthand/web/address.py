@@ -30,6 +30,11 @@ _AUTHORITY = re.compile(r"[^/?#]*")
 _NAME = re.compile(r"(?:[a-z0-9_\-]{1,63}\.)*[a-z0-9_\-]{1,63}")  # a dot is no part of a label: cannot run away
 _LONE_IDN_LABEL = re.compile(r"xn--[A-Za-z0-9\-]*")
 _DOTTED = re.compile(r"(?:(?:0|[1-9][0-9]{0,2})\.){3}(?:0|[1-9][0-9]{0,2})")
+# Most addresses: what the URL standard leaves of them as it stands. Neither "%" nor a segment that begins with a dot.
+_PLAIN = re.compile(
+    r"(https?://[a-z0-9\-.]{1,253}(?::[0-9]{1,5})?)(?:/(?!\.)[A-Za-z0-9_~.!$&()*+,;=:@\-]*)+"
+    r"(?:\?[A-Za-z0-9_~.!$&()*+,;=:@/?\-]*)?"
+)
 _NAT64 = IPv6Network("64:ff9b::/96")
 _NAT64_LOCAL = IPv6Network("64:ff9b:1::/48")
 _JOINERS = "\u200c\u200d\u00b7\u30fb"  # joiners and middle dots that belong to names of some scripts
@@ -174,6 +179,21 @@ def operator_policy(*, operator_urls: tuple[str, ...] = (), vendor_urls: tuple[s
 
 
 def _parse(url: str, schemes: frozenset[str]) -> Target:
+    plain = _PLAIN.fullmatch(url) if len(url) <= limits.MAX_URL_CHARS else None
+    if plain is not None:
+        site = _site(plain[1], schemes)
+        if site.url == f"{plain[1]}/":  # else it is not the one spelling of the host and the port
+            return Target(url, site.scheme, site.host, site.port, site.is_literal)
+    return _parse_any(url, schemes)
+
+
+@lru_cache(maxsize=4096)
+def _site(written: str, schemes: frozenset[str]) -> Target:
+    """The root of a site: its name is parsed once for all its pages. A refusal is not remembered."""
+    return _parse_any(f"{written}/", schemes)
+
+
+def _parse_any(url: str, schemes: frozenset[str]) -> Target:
     if len(url) > limits.MAX_URL_CHARS:
         raise _refused("too-long", f"is longer than {limits.MAX_URL_CHARS} characters")
     url = url.strip(_TRIMMED)

@@ -119,7 +119,7 @@ class Client:
     ) -> HttpResponse:
         """One exchange within its time, whatever goes wrong as one of our errors."""
         try:
-            async with Deadline(self.limits.total_s if total_s is None else total_s) as deadline:
+            with Deadline(self.limits.total_s if total_s is None else total_s) as deadline:
                 for _ in range(n_tries - 1):
                     with contextlib.suppress(Silence):
                         return await self._exchange(admitted, request, reading, deadline)

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
+import os
 import socket
 import ssl
 from functools import cache
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
     from aiohttp import StreamReader
     from aiohttp.http import RawResponseMessage
 
+_INET, _INET6, _STREAM = int(socket.AF_INET), int(socket.AF_INET6), int(socket.SOCK_STREAM)  # enums cost a look-up each
+_UNDER_WAY = frozenset({0, errno.EINPROGRESS, errno.EWOULDBLOCK, errno.EALREADY, errno.EINTR})
 PIECE_BYTES = 65_536  # asked of the network at a time; the parser holds back twice as much before it would pause
 
 
@@ -33,20 +37,28 @@ class Deadline:
     Steps end later and later as a rule, so a step only notes when it ends; one timer looks at the note.
     """
 
+    __slots__ = ("_due", "_is_over", "_loop", "_n_cancels", "_task", "_total_at", "_watch")
+
     def __init__(self, total_s: float) -> None:
         self._loop = asyncio.get_running_loop()
-        self._timeout = asyncio.timeout(None)
         self._total_at = self._due = self._loop.time() + total_s
         self._watch: asyncio.TimerHandle | None = None
+        self._is_over = False
 
-    async def __aenter__(self) -> Deadline:
-        await self._timeout.__aenter__()
+    def __enter__(self) -> Deadline:
+        task = asyncio.current_task()
+        assert task is not None
+        self._task = task
+        self._n_cancels = task.cancelling()
         return self
 
-    async def __aexit__(self, *error: Any) -> None:
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _trace: Any) -> None:
         if self._watch is not None:
             self._watch.cancel()
-        await self._timeout.__aexit__(*error)
+        # As asyncio.timeout: a cancellation from outside that came at the same time is passed on.
+        is_ours = self._is_over and self._task.uncancel() <= self._n_cancels
+        if is_ours and kind is not None and issubclass(kind, asyncio.CancelledError):
+            raise TimeoutError from error
 
     def step(self, seconds: float) -> None:
         """The next step may take *seconds*."""
@@ -60,10 +72,14 @@ class Deadline:
         self._watch = self._loop.call_at(moment, self._look)
 
     def _look(self) -> None:
-        if self._due <= self._loop.time():
-            self._timeout.reschedule(self._due)
-        else:
+        self._watch = None
+        if self._is_over:
+            return
+        if self._due > self._loop.time():
             self._look_at(self._due)
+            return
+        self._is_over = True
+        self._task.cancel()
 
 
 class Wire(Protocol):
@@ -99,16 +115,16 @@ async def dial(address: str, port: int, *, tls: ssl.SSLContext | None = None, na
 
 
 async def _dial(address: str, port: int, tls: ssl.SSLContext | None, name: str) -> Wire:
-    family = socket.AF_INET6 if ":" in address else socket.AF_INET
+    family = _INET6 if ":" in address else _INET
     wanted = _packed(family, address)
     if wanted is None:
         raise AddressRefused("address", "The address was not asked: its name was not judged.")
     loop = asyncio.get_running_loop()
-    dialled = socket.socket(family, socket.SOCK_STREAM)
+    dialled = socket.socket(family, _STREAM)
     try:
         dialled.setblocking(False)
-        await loop.sock_connect(dialled, (address, port))
-        if _packed(family, dialled.getpeername()[0]) != wanted:
+        peer = await _connect(dialled, (address, port), loop)
+        if peer != address and _packed(family, peer) != wanted:
             raise AddressRefused("address", "The address was not asked: another peer answered.")
         if tls is None:
             return _Plain(dialled, loop)
@@ -116,6 +132,34 @@ async def _dial(address: str, port: int, tls: ssl.SSLContext | None, name: str) 
     except BaseException:
         dialled.close()
         raise
+
+
+async def _connect(dialled: socket.socket, place: tuple[str, int], loop: asyncio.AbstractEventLoop) -> str:
+    """Connect; the address of the peer, which has one as soon as it is there. One near by is there at once."""
+    refused = dialled.connect_ex(place)
+    if refused not in _UNDER_WAY:
+        raise OSError(refused, os.strerror(refused))
+    try:
+        return str(dialled.getpeername()[0])
+    except OSError:
+        await _writable(dialled, loop)
+    if refused := dialled.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR):
+        raise OSError(refused, os.strerror(refused))
+    return str(dialled.getpeername()[0])
+
+
+async def _writable(dialled: socket.socket, loop: asyncio.AbstractEventLoop) -> None:
+    ready: asyncio.Future[None] = loop.create_future()
+    loop.add_writer(dialled, _wake, ready)
+    try:
+        await ready
+    finally:
+        loop.remove_writer(dialled)
+
+
+def _wake(waiting: asyncio.Future[None]) -> None:
+    if not waiting.done():
+        waiting.set_result(None)
 
 
 def _packed(family: int, address: str) -> bytes | None:
@@ -129,15 +173,25 @@ def _packed(family: int, address: str) -> bytes | None:
 class _Plain:
     """A socket. Half the work of a transport, which reads ahead of whoever wants to read."""
 
+    __slots__ = ("_loop", "_socket")
+
     def __init__(self, dialled: socket.socket, loop: asyncio.AbstractEventLoop) -> None:
         self._socket = dialled
         self._loop = loop
 
     async def send(self, data: bytes) -> None:
-        await self._loop.sock_sendall(self._socket, data)
+        try:
+            n_sent = self._socket.send(data)
+        except BlockingIOError:
+            n_sent = 0
+        if n_sent < len(data):
+            await self._loop.sock_sendall(self._socket, memoryview(data)[n_sent:])
 
     async def receive(self) -> bytes:
-        return await self._loop.sock_recv(self._socket, PIECE_BYTES)
+        try:
+            return self._socket.recv(PIECE_BYTES)
+        except BlockingIOError:
+            return await self._loop.sock_recv(self._socket, PIECE_BYTES)
 
     def hang_up(self) -> None:
         with contextlib.suppress(OSError):  # a server that broke it off was faster
@@ -199,6 +253,7 @@ class Incoming:
         Raises: Silence; FetchFailed and what the parser raises if it is none.
         """
         n_received = 0
+        await asyncio.sleep(0)  # others' turn, in which the answer comes; without it, a near server would stop everyone
         while True:
             if n_received:
                 self._deadline.step(self._limits.between_reads_s)
