@@ -13,6 +13,8 @@ from firsthand.live.extraction import Extraction
 from firsthand.live.reach import Reach
 from firsthand.live.reading import ReadPage, read_source
 from firsthand.settings import Settings
+from firsthand.values import Anchor, Block, HiddenBlock, Span, Text
+from tests.commands import as_dicts
 from tests.web.extract.test_pdf import PAGES, pdf
 
 PAGE = """<!doctype html><html lang="en"><head><title>Retries</title></head><body>
@@ -62,15 +64,57 @@ async def test_the_json_form_has_the_fields_of_the_contract_and_spans_that_cut_t
     page = await read(str(tmp_path / "a.html"), reach)
     value = page.as_json()
     assert list(value) == [
-        "source", "url", "outcome", "media_type", "charset", "title", "author", "published_at", "modified_at",
-        "language", "text", "blocks",
+        "source", "url", "outcome", "media_type", "charset", "declared_charset", "title", "author", "published_at",
+        "modified_at", "language", "site_name", "canonical_url", "fact_sources", "extractor", "text", "blocks", "hidden",
+        "n_hidden", "n_invisible",
     ]  # fmt: skip
     blocks = value["blocks"]
     assert page.text is not None and isinstance(blocks, list)
     for block in blocks:
         assert isinstance(block, dict)
-        assert list(block) == ["kind", "main", "score", "heading", "text", "start", "end"]
+        assert list(block)[:7] == ["kind", "main", "score", "heading", "text", "start", "end"]
         assert page.text.body[block["start"] : block["end"]] == block["text"]  # type: ignore[index]
+
+
+def test_the_json_form_says_of_a_block_what_only_some_have_and_keeps_the_hidden_apart() -> None:
+    body = "See the pump and a valve.\nSeal\t200"
+    blocks = (
+        Block("item", Span(0, 25), ordinal=3, level=1, visibility="collapsed", reason="details"),
+        Block("row", Span(26, 34), header=("Part", "Hours"), row_heads=1, caption="Upkeep", page_number=2),
+    )
+    anchors = (Anchor(Span(8, 12), 1), Anchor(Span(19, 24), 0), Anchor(Span(26, 30), 1))
+    hidden = (HiddenBlock("paragraph", "Buy it.", "off_screen", 7),)
+    text = Text(
+        body, blocks, "text/html", declared_charset="latin-1", site_name="Holm", canonical_url="https://a.example/p",
+        links=("https://a.example/v", "https://a.example/pump"), anchors=anchors, hidden=hidden, n_hidden=1,
+        n_invisible=4, fact_sources={"site_name": "og:site_name"}, extractor="firsthand-blocks", extractor_version="9",
+    )  # fmt: skip
+    row = ReadPage("a.html", "file:///a.html", "ok", text=text).as_json()
+
+    facts = ("declared_charset", "site_name", "canonical_url", "fact_sources", "extractor", "n_hidden", "n_invisible")
+    assert [row[name] for name in facts] == [
+        "latin-1", "Holm", "https://a.example/p", {"site_name": "og:site_name"}, "firsthand-blocks/9", 1, 4,
+    ]  # fmt: skip
+    assert row["hidden"] == [{"kind": "paragraph", "text": "Buy it.", "reason": "off_screen", "at": 7}]
+    assert row["text"] == body and "Buy" not in str(row["blocks"])
+    first, second = as_dicts(row["blocks"])
+    assert {name: first[name] for name in list(first)[7:]} == {
+        "level": 1,
+        "ordinal": 3,
+        "visibility": "collapsed",
+        "reason": "details",
+        "links": [
+            {"start": 8, "end": 12, "url": "https://a.example/pump"},
+            {"start": 19, "end": 24, "url": "https://a.example/v"},
+        ],
+    }
+    assert {name: second[name] for name in list(second)[7:]} == {
+        "header": ["Part", "Hours"],
+        "row_heads": 1,
+        "caption": "Upkeep",
+        "page_number": 2,
+        "links": [{"start": 26, "end": 30, "url": "https://a.example/pump"}],
+    }
 
 
 @pytest.mark.parametrize(

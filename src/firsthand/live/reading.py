@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import re
 import stat
+from bisect import bisect_right
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -18,12 +19,12 @@ from firsthand.errors import ExtractionFailed, OutsideError
 from firsthand.live.adding import FILE_MAX_BYTES
 from firsthand.live.extraction import Extraction
 from firsthand.live.kept import KeptPages, MaxAge
+from firsthand.live.markdown import to_markdown
 from firsthand.live.reach import Reach
-from firsthand.values import Block, JsonValue, Outcome, Page, Text
+from firsthand.values import JsonValue, Outcome, Page, Text
 
 AS_WRITTEN = frozenset({"text/markdown", "text/plain"})
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)  # of any scheme: the gate says which it can fetch
-_NUMBERED = re.compile(r"\d{1,3}[.)]\s")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,21 +42,14 @@ class ReadPage:
     as_written: str | None = None  # the source, of what is read as it stands
 
     def markdown(self, *, everything: bool) -> str:
-        """The text as Markdown: headings, items, code and tables as such; main content only, unless *everything*.
+        """The text as Markdown; main content only, unless *everything*.
 
         What is Markdown or plain text already is all main content and stays as it is.
         """
         assert self.text is not None
         if self.as_written is not None:
             return self.as_written.strip("\n") + "\n"
-        lines: list[str] = []
-        last: Block | None = None
-        headers = {block.group: block.header for block in self.text.blocks if block.kind == "row" and block.header}
-        for block in self.text.blocks:
-            if block.main or everything:
-                lines += _lines(self.text, block, last, headers.get(block.group, ()))
-                last = block
-        return "\n".join(lines).strip("\n") + "\n"
+        return to_markdown(self.text, everything=everything)
 
     def as_json(self) -> dict[str, JsonValue]:
         """One line of ``read --json``."""
@@ -64,30 +58,27 @@ class ReadPage:
         if text is None:
             waits: dict[str, JsonValue] = {} if self.retry_after_s is None else {"retry_after_s": self.retry_after_s}
             return {**fields, "detail": self.detail, **waits}
-        blocks = [
-            {
-                "kind": block.kind,
-                "main": block.main,
-                "score": round(block.score, 3),
-                "heading": list(block.headings),
-                "text": text.body[block.span.start : block.span.end],
-                "start": block.span.start,
-                "end": block.span.end,
-                **({"page_number": block.page_number} if block.page_number is not None else {}),
-            }
-            for block in text.blocks
-        ]
+        blocks = _blocks_json(text)
+        hidden = [{"kind": one.kind, "text": one.text, "reason": one.reason, "at": one.at} for one in text.hidden]
         return {
             **fields,
             "media_type": text.media_type,
             "charset": text.charset,
+            "declared_charset": text.declared_charset,
             "title": text.title,
             "author": text.author,
             "published_at": text.published_at,
             "modified_at": text.modified_at,
             "language": text.language,
+            "site_name": text.site_name,
+            "canonical_url": text.canonical_url,
+            "fact_sources": dict(text.fact_sources),
+            "extractor": f"{text.extractor}/{text.extractor_version}",
             "text": "\n".join(str(row["text"]) for row in blocks if row["main"]),
             "blocks": cast(JsonValue, blocks),
+            "hidden": cast(JsonValue, hidden),
+            "n_hidden": text.n_hidden,
+            "n_invisible": text.n_invisible,
             **({} if self.changed is None else {"changed": self.changed, "kept_at": _json_time(self.kept_at)}),
         }
 
@@ -162,45 +153,46 @@ def _read_file(path: Path) -> tuple[str, bytes]:
     return path.resolve().as_uri(), path.read_bytes()
 
 
-def _lines(text: Text, block: Block, last: Block | None, table_header: tuple[str, ...]) -> list[str]:
-    """The Markdown lines of one block, with the blank line that parts it from the last.
+def _blocks_json(text: Text) -> list[dict[str, JsonValue]]:
+    """The blocks as ``read --json`` shows them: what every block says, then what only some do.
 
-    *table_header* holds the cells of the row that heads the block's table; that row itself does not know it.
+    All places are of the body, those of links too: a block's text begins at its ``start``.
     """
-    words = text.body[block.span.start : block.span.end]
-    kind = "item" if block.kind == "paragraph" and text.media_type == "application/json" else block.kind
-    goes_on = last is not None and kind == last.kind and bool(block.group) and block.group == last.group
-    is_tree_line = kind != block.kind and last is not None and last.kind == block.kind  # values of JSON are lines
-    gap = [] if last is None or is_tree_line or (goes_on and kind in ("item", "row")) else [""]
-    match kind:
-        case "heading":
-            return [*gap, f"{'#' * max(1, min(block.level, 6))} {words}"]
-        case "item":
-            mark = "" if _NUMBERED.match(words) else "- "  # its own number marks it
-            return [*gap, f"{'  ' * max(0, block.level - 1)}{mark}{words}"]
-        case "code":
-            fence = "`" * max(3, 1 + max(map(len, re.findall("`+", words)), default=0))
-            return [*gap, fence, words, fence]
-        case "row":
-            return [*gap, *_row(words, table_header, is_first=not goes_on)]
-        case "term":
-            return [*gap, f"**{words}**"]
-        case "definition":
-            return [f": {words}"]
-        case "quote":
-            return [*gap, *(f"> {line}" for line in words.splitlines())]
-        case "caption":
-            return [*gap, f"*{words}*"]
-        case _:
-            return [*gap, words]
+    links = _links_by_block(text)
+    return [
+        {
+            "kind": block.kind,
+            "main": block.main,
+            "score": round(block.score, 3),
+            "heading": list(block.headings),
+            "text": text.body[block.span.start : block.span.end],
+            "start": block.span.start,
+            "end": block.span.end,
+            **({"level": block.level} if block.level else {}),
+            **({"ordinal": block.ordinal} if block.ordinal is not None else {}),
+            **({"header": list(block.header)} if block.header else {}),
+            **({"row_heads": block.row_heads} if block.row_heads else {}),
+            **({"caption": block.caption} if block.caption else {}),
+            **({"visibility": block.visibility} if block.visibility != "shown" else {}),
+            **({"reason": block.reason} if block.reason else {}),
+            **({"page_number": block.page_number} if block.page_number is not None else {}),
+            **({"links": cast(JsonValue, links[n])} if n in links else {}),
+        }
+        for n, block in enumerate(text.blocks)
+    ]
 
 
-def _row(words: str, table_header: tuple[str, ...], *, is_first: bool) -> list[str]:
-    """The lines of a table's row; the first one stands under the header, or is the header."""
-    cells = [cell.replace("|", "\\|").strip() for cell in words.split("\t")]
-    row = f"| {' | '.join(cells)} |"
-    if not is_first:
-        return [row]
-    header = [cell.replace("|", "\\|").strip() for cell in table_header] or [""] * len(cells)
-    top = [f"| {' | '.join(header)} |", "|" + " --- |" * max(len(header), len(cells))]
-    return top if cells == header else [*top, row]
+def _links_by_block(text: Text) -> dict[int, list[dict[str, JsonValue]]]:
+    """The links that stand in each block, by its position. An anchor stands where it begins."""
+    starts = [block.span.start for block in text.blocks]
+    found: dict[int, list[dict[str, JsonValue]]] = {}
+    for anchor in text.anchors:
+        at = bisect_right(starts, anchor.span.start) - 1
+        if at >= 0:
+            row: dict[str, JsonValue] = {
+                "start": anchor.span.start,
+                "end": anchor.span.end,
+                "url": text.links[anchor.link],
+            }
+            found.setdefault(at, []).append(row)
+    return found
