@@ -18,6 +18,7 @@ RESPONSES = [
     b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\nA;x=y\r\n0123456789\r\n0\r\n\r\n",
     b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n1\r\na\r\n0\r\nx-trailer: 1\r\nset-cookie: a\r\n\r\n",
     b"HTTP/1.1 200 OK\ncontent-length: 2\n\nhi",
+    b"HTTP/1.1 200 OK\r\nX-Content-Length: 9\r\n\t Content-Length \t:\t2 \r\nA: content-length: 7\r\n\r\nhi",
     b"\r\n\nHTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nhi",
 ]
 
@@ -63,3 +64,9 @@ def test_chunks_of_next_to_nothing_are_refused_long_before_they_fill_a_page() ->
             n_bytes += 1000
     assert refused.value.code == "bad_response"
     assert 200_000 < n_bytes <= CHUNK_LINES_MAX // 3
+
+
+@pytest.mark.parametrize("second", [b"content-length: 3", b"content-length", b"content-length:"])
+def test_two_lengths_that_differ_end_nothing_and_are_left_to_the_parser(second: bytes) -> None:
+    wire = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n" + second + b"\r\n\r\nhi, and more"
+    assert Framing().feed(wire) == wire

@@ -60,6 +60,7 @@ OUTCOME_OF_STATUS: Mapping[int, Outcome] = {
     999: "refused",  # what one large network answers to programs
 }
 _PASSING = frozenset({"rate_limited", "timeout", "connection_lost", "connect_failed", "robots_unreachable"})
+_BLANKS = b" \t\r\n"
 RETRIED = frozenset({429, 502, 503, 504})
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 WHOLE = frozenset({200, 201, 203})  # a 206 that nobody asked for is a part, a 202 a promise
@@ -139,7 +140,7 @@ def check_type(response: HttpResponse) -> None:
     Raises: FetchFailed (``empty``, ``unsupported_type``).
     """
     check_declared_type(response.headers)
-    if not response.body.strip(b" \t\r\n"):
+    if not (response.body[:80].strip(_BLANKS) or response.body.strip(_BLANKS)):  # few are blank; most need no copy
         raise failed("empty", "The page has no content.", status=response.status)
     found = sniff(response.body, content_type=response.headers.get("content-type"), url=response.url)
     if found.kind == "other":

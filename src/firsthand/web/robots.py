@@ -63,6 +63,9 @@ class Robots:
 
     async def _file(self, target: Target, get: Get, policy: Policy) -> _File:
         site = (policy, target.origin)
+        file = self._files.get(site)
+        if file is not None and file.good_until > self._clock():
+            return file
         lock = self._locks.setdefault(site, asyncio.Lock())
         async with lock:
             file = self._files.get(site)

@@ -163,11 +163,11 @@ def title_of(source: str) -> str:
 
 def n_words(text: str) -> int:
     """Words, or what would be words: in scripts without spaces two characters count as one."""
-    if text.isascii():
-        if text.isprintable() and "  " not in text:  # nothing but single spaces: they are counted, nothing is cut out
-            return len(text) and text.count(" ") + 1 - (text[0] == " ") - (text[-1] == " ")
-        return len(text.split())
-    return len(text.split()) + sum(character >= "\u0e00" for character in text) // 2
+    return len(text.split()) + _n_wide(text) // 2
+
+
+def _n_wide(text: str) -> int:
+    return sum(character >= "\u0e00" for character in text) if not text.isascii() else 0
 
 
 def skim(source: str) -> Skim:
@@ -277,7 +277,7 @@ class _Skimmer:
             self._line = []
             if text:
                 is_puzzle = len(text) > WORD_CHARS_MAX and " " not in text and text.isascii()
-                count = 0 if is_puzzle else n_words(text)
+                count = 0 if is_puzzle else text.count(" ") + 1 + _n_wide(text) // 2  # folded: one space, one word
                 self._seen.n_words += count
                 self._seen.blocks.append(Block(text, count, bool(self._box)))
 

@@ -18,6 +18,10 @@ CHUNK_LINE_MAX = 4096  # a size and its extensions; nobody sends extensions, 1 M
 _HEAD, _LENGTH, _CHUNK_LINE, _CHUNK, _TRAILERS, _TO_THE_END, _DONE = range(7)
 _BODILESS = (b"101", b"204", b"304")
 _HEAD_END = re.compile(rb"\n\r?\n")
+# The two fields that say where a body ends, in a head in lower case. White space is what ``bytes.strip`` takes off a line.
+_FRAMING_FIELDS = re.compile(
+    rb"\n[ \t\r\x0b\x0c]*(content-length|transfer-encoding)[ \t\r\x0b\x0c]*(?::|(?=\n))([^\n]*)"
+)
 
 
 class Framing:
@@ -99,15 +103,15 @@ class Framing:
             self._state, self._left = _CHUNK, size + 2
 
     def _begin_body(self, head: bytes) -> None:
-        first, *lines = head.lower().split(b"\n")
+        head = head.lower()
+        first = head[: head.find(b"\n")]
         status = first.split(b" ", 2)[1][:3] if b" " in first else b""
         if status.startswith(b"1") and status != b"101":
             self._n_interim += 1
             if self._n_interim > INTERIM_MAX:
                 raise failed("bad_response", "The server sends interim answers without end.")
             return
-        named = [line.partition(b":") for line in lines if b"-length" in line or b"-encoding" in line]
-        fields = [(name.strip(), value.strip()) for name, _, value in named]
+        fields = [(name, value.strip()) for name, value in _FRAMING_FIELDS.findall(head)]
         lengths = {value for name, value in fields if name == b"content-length"}
         if status in _BODILESS:
             self._state = _DONE
