@@ -110,6 +110,7 @@ def test_what_is_counted_is_what_was_dropped(raw: str) -> None:
         ("\u2764\ufe0f and 1\ufe0f\u20e3", "\u2764 and 1\u20e3", 2),
         ("\U0001f469\u200d\U0001f4bb", "\U0001f469\u200d\U0001f4bb", 0),
         ("a\u200db \u200d", "ab", 2),
+        ("\u212b\u200d\u3000b", "\u00c5 b", 1),
         ("\u0645\u06cc\u200c\u200c\u0631\u0648\u0645", "\u0645\u06cc\u200c\u0631\u0648\u0645", 1),
         ("\u0d30\u0d4d\u200d", "\u0d30\u0d4d\u200d", 0),
         ("Auf\u200clage", "Auflage", 1),

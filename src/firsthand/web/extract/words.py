@@ -19,34 +19,35 @@ import unicodedata
 # White space is not here: it is folded, never dropped, so no two words are joined that the page keeps apart.
 _CONTROLS = "\0-\x08\x0e-\x1b\x7f-\x84\x86-\x9f"
 _MARKS = "\u034f\ufe00-\ufe0f\U000e0100-\U000e01ef"  # grapheme joiner and variation selectors: str.isprintable is true
-_FORMATS = "\u00ad\u061c\u200b\u200e\u200f\u202a\u202b\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e00ff"
-_OVERRIDES = "\u202c-\u202e"  # with the end of one
+_FORMATS = "\u00ad\u061c\u200b\u200e\u200f\u2060-\u2065\u206a-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e00ff"
+_DIRECTIONS = "\u202a-\u202e\u2066-\u2069"  # embeddings, overrides, isolates and their ends
 _JOINERS = "\u200c\u200d\u180e"
 _FLAGS = ("gbeng", "gbsct", "gbwls")  # the three that Unicode recommends (emoji-sequences.txt)
 _FLAG = "|".join("".join(chr(0xE0000 + ord(letter)) for letter in name) for name in _FLAGS)
 
 # One class each, so a search or a substitution is one scan.
 _CONTROL = re.compile(f"[{_CONTROLS}]")
-_ODD = re.compile(f"[{_CONTROLS}{_MARKS}{_FORMATS}{_OVERRIDES}{_JOINERS}\ud800-\udfff]")
+_ODD = re.compile(f"[{_CONTROLS}{_MARKS}{_FORMATS}{_DIRECTIONS}{_JOINERS}\ud800-\udfff]")
 _MARK = re.compile(f"[{_MARKS}]")
 _UNSEEN = f"(?<=\U0001f3f4)(?P<flag>(?:{_FLAG})\U000e007f)|[{_CONTROLS}{_MARKS}{_FORMATS}"
-_DROPPED = re.compile(f"{_UNSEEN}{_OVERRIDES}]")
-_DROPPED_BUT_OVERRIDES = re.compile(f"{_UNSEEN}]")
+_DROPPED = re.compile(f"{_UNSEEN}{_DIRECTIONS}]")
+_DROPPED_BUT_DIRECTIONS = re.compile(f"{_UNSEEN}]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 # Arabic to Sinhala, Tibetan to Khmer, Mongolian, and the blocks that extend them: where a joiner shapes a letter.
 _SHAPED = (
-    "\u0600-\u08ff\u0900-\u0dff\u0f00-\u109f\u1700-\u18af\u1a20-\u1cff\ua800-\ua8ff\ua930-\ua9ff\uaa00-\uaadf"
+    "\u0600-\u08ff\u0900-\u0dff\u0f00-\u109f\u1700-\u180d\u180f-\u18af\u1a20-\u1cff\ua800-\ua8ff\ua930-\ua9ff\uaa00-\uaadf"
     "\uaae0-\uabff\ufb50-\ufdff\ufe70-\ufefe\U00010a00-\U00011fff\U0001e900-\U0001e95f"
 )
-_PICTURES = "\u00a9\u00ae\u203c-\u3299\U0001f000-\U0001faff"
+_PICTURES = "\u2190-\u21ff\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff"  # what emoji-zwj-sequences.txt joins
 _JOINER = (  # compiled when a text needs it: that takes 2 ms
     f"(?<=[{_PICTURES}])(?P<picture>\u200d)(?=[{_PICTURES}])"
     f"|(?P<after>(?<=[{_SHAPED}])[{_JOINERS}])[{_JOINERS}]*"
     f"|(?P<before>[{_JOINERS}])(?=[{_SHAPED}])"
     f"|[{_JOINERS}]"
 )
-_TURNING = "[\u202a-\u202e\u2066-\u2069\n\u2029]|[^\u202a-\u202e\u2066-\u2069\n\u2029]+"
+_PARAGRAPH_ENDS = "\n\r\x1c\x1d\x1e\x85\u2029"
+_TURNING = f"[{_DIRECTIONS}{_PARAGRAPH_ENDS}]|[^{_DIRECTIONS}{_PARAGRAPH_ENDS}]+"
 _RUNS_RIGHT, _RUNS_LEFT = ("L", "EN", "AN"), ("R", "AL")
 _ENOUGH = 2  # one letter alone reads the same in both directions
 
@@ -98,7 +99,7 @@ def is_reversed(raw: str) -> bool:
     n_against = 0
     for found in re.finditer(_TURNING, raw):
         piece = found[0]
-        if piece in ("\n", "\u2029"):
+        if piece in _PARAGRAPH_ENDS:
             open_marks, n_against = [], 0
         elif piece in ("\u202c", "\u2069"):
             n_against = 0
@@ -123,9 +124,14 @@ def _seen(raw: str) -> str:
     """*raw* without the characters that no reader sees; what cannot be written as UTF-8 is U+FFFD."""
     if not _ODD.search(raw):
         return raw
-    # An override that reverses stays, with its end: those who judge the words must know.
-    dropped = _DROPPED_BUT_OVERRIDES if is_reversed(raw) else _DROPPED
-    text = _SURROGATE.sub("\ufffd", dropped.sub(_flag, raw))
+    raw = _SURROGATE.sub("\ufffd", raw)
+    if "\u202d" in raw or "\u202e" in raw:
+        # An override that reverses stays, with all that bounds it: those who judge the words must know.
+        text = _DROPPED_BUT_DIRECTIONS.sub(_flag, raw)
+        if not is_reversed(unicodedata.normalize("NFC", text)):
+            text = _DROPPED.sub(_flag, text)
+    else:
+        text = _DROPPED.sub(_flag, raw)
     if "\u200c" in text or "\u200d" in text or "\u180e" in text:
         text = re.sub(_JOINER, _joined, text)
     return text
