@@ -145,7 +145,7 @@ def _read(node: LexborNode, pieces: list[str], *, ends_at: frozenset[str]) -> bo
             return False
         elif tag == "br":
             pieces.append("\n")
-        elif not _is_left_out(child, tag):
+        elif not _is_left_out(child, tag) and child.attributes.get("class") != "headerlink":
             border = "" if tag in _INLINE else "\n"
             pieces.append(border)
             if not _read(child, pieces, ends_at=ends_at):
