@@ -79,6 +79,23 @@ def test_a_first_row_in_bold_is_a_header_and_bold_everywhere_is_none() -> None:
     assert said("<table><tr><td><b>A</b> a<td><b>B</b><tr><td>1<td>2<tr><td>3<td>4</table>")[-1] == ("3\t4", (), 0)
 
 
+@pytest.mark.parametrize(
+    ("rows", "header"),
+    [
+        (["Product|Ease|Price", "Eureka|9.2|$300", "Uplift|8.5|$599"], ("Product", "Ease", "Price")),
+        (["|2019|Change", "Sales|5|1.5", "Costs|4|-2"], ("", "2019", "Change")),
+        (["|2019|2020", "Sales|5|1.5", "Costs|4|-2"], ()),  # a year alone may be a value
+        (["Memory:|8 GB|Weight:", "Disk:|1 TB|3 pounds", "Ports:|4|2 years"], ()),
+        (["Name|Eureka", "Weight|3", "Price|$300"], ()),
+        (["Mon|Rest|Run", "Tue|Run|Rest", "Wed|Rest|Run"], ()),
+        (["a|b|c", "d|1|2"], ()),
+    ],
+)
+def test_a_first_row_that_alone_has_words_over_figures_is_a_header(rows: list[str], header: tuple[str, ...]) -> None:
+    html = "".join(f"<tr><td>{row.replace('|', '<td>')}" for row in rows)
+    assert said(f"<table>{html}</table>")[-1][1] == header
+
+
 def test_leading_header_cells_name_their_row_across_rows_that_one_of_them_covers() -> None:
     html = """<table><tr><td><th>Q1<th>Q2<tr><th rowspan=2>North<th>Sales<td>1<td>2<tr><th>Costs<td>3<td>4
       <tr><th colspan=2>South<td>5<td>6</table>"""

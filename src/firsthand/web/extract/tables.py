@@ -18,7 +18,11 @@ _HEAVY = frozenset(
     ["h1", "h2", "h3", "h4", "h5", "h6", "ul", "ol", "dl", "pre", "blockquote", "form", "article", "section"]
 )
 _BOLD = frozenset({"b", "strong"})
-# Measured on 120 tables of WCXB dev judged by eye (2026-12-01); tests/data/tables.jsonl holds one of each kind.
+_SILENT = frozenset({"script", "style", "template", "noscript"})
+_INPUTS = frozenset({"input", "select", "textarea"})
+_FIGURES = "0123456789$€£¥₹±+-−<>≤≥~≈"
+_HEAD_CHARS = 60  # guess: a name of a column is shorter
+# Judged by eye on 90 tables of WCXB dev: 87 right (2026-12-01); tests/data/tables.jsonl holds one of each kind.
 _LONG_CELL_CHARS = 250  # on average, without header cells: an author beside a post, a menu beside a page
 _LONG_HEADED_CELL_CHARS = 1200  # the same with header cells
 _FEW_SPACERS = 0.2  # share of rows without a cell: they only make room
@@ -70,7 +74,7 @@ class Table:
     caption: str = ""
     header: tuple[str, ...] = ()
     n_rows: int = 0  # of data, so far
-    has_bold_head: bool = False  # no header cells, but a first row all in bold
+    has_plain_head: bool = False  # no header cells, but a first row that names the columns
     _reaching: dict[int, int] = field(default_factory=dict)  # column → rows that a cell above still covers
     _heads_reaching: set[int] = field(default_factory=set)  # those of them that a header cell covers
     _was_header: bool = False
@@ -141,7 +145,7 @@ class Table:
         if not cells:
             return False
         if self.n_rows == 0:
-            is_first = not self.header and self.has_bold_head
+            is_first = not self.header and self.has_plain_head
             return row.in_head or is_first or all(cell.is_header for cell in cells)
         named = [cell for cell in cells if cell.parts]
         return len(named) > 1 and all(cell.is_header for cell in cells)
@@ -162,24 +166,6 @@ class Table:
         return heads
 
 
-@dataclass(slots=True)
-class _Shape:
-    """What a table is made of, counted in one pass."""
-
-    n_rows: int = 0
-    n_empty_rows: int = 0
-    n_cells: int = 0
-    n_filled: int = 0
-    n_th: int = 0
-    n_heavy: int = 0
-    n_blocks: int = 0
-    chars: int = 0
-    widest: int = 0
-    n_bold_rows: int = 0
-    first_is_bold: bool = False
-    has_caption: bool = False
-
-
 def is_data_table(table: LexborNode, attributes: Mapping[str, str | None]) -> bool:
     """Whether *table* holds rows of data, and is no means of placing things side by side.
 
@@ -195,29 +181,79 @@ def table_of(table: LexborNode, attributes: Mapping[str, str | None], group: int
     if role in ("presentation", "none") or "layout" in summary or "navigation" in summary:
         return None
     shape = _shape_of(table)
-    if shape is None or not _holds_data(shape):
+    if shape is None or not shape.holds_data():
         return None
-    has_bold_head = not shape.n_th and shape.first_is_bold and shape.n_bold_rows == 1 and shape.n_rows > 2
-    return Table(group, has_bold_head=has_bold_head)
+    return Table(group, has_plain_head=shape.has_plain_head())
 
 
-def _holds_data(shape: _Shape) -> bool:
-    """Two columns or more of cells that are not pages of their own."""
-    if shape.widest < 2 or shape.n_heavy * 2 > shape.n_cells or shape.n_blocks > 3 * shape.n_cells:
-        return False
-    chars = shape.chars / max(1, shape.n_filled)
-    if shape.n_th or shape.has_caption:
-        return chars <= _LONG_HEADED_CELL_CHARS
-    if shape.n_rows < 2 or shape.n_empty_rows > _FEW_SPACERS * shape.n_rows:
-        return False
-    return chars <= _LONG_CELL_CHARS
+class _Shape:
+    """What a table is made of, counted in one pass."""
+
+    def __init__(self) -> None:
+        self.n_rows = self.n_empty_rows = self.n_cells = self.n_filled = self.n_th = self.widest = 0
+        self.n_heavy = self.n_blocks = self.n_inputs = self.chars = 0
+        self.has_caption = False
+        self._n_bold_rows = 0
+        self._first: list[str] = []  # how the cells of the first row begin
+        self._first_is_bold = self._first_is_short = False
+        self._n_values: list[int] = []  # of each column, below the first row
+        self._n_figures: list[int] = []
+
+    def add_row(self, begins: list[str], lengths: list[int], n_bold: int) -> None:
+        """Count a row: the first words of each of its cells or nothing, their lengths, how many are all bold."""
+        self.n_empty_rows += not begins
+        self.widest = max(self.widest, len(begins))
+        n_filled = sum(map(bool, begins))
+        is_bold = n_filled > 1 and n_bold == n_filled
+        self._n_bold_rows += is_bold
+        if not self._first:
+            self._first, self._first_is_bold = begins, is_bold
+            self._first_is_short = max(lengths, default=0) <= _HEAD_CHARS
+            return
+        for column, begin in enumerate(begins[:MAX_COLUMNS]):
+            if column == len(self._n_values):
+                self._n_values.append(0)
+                self._n_figures.append(0)
+            self._n_values[column] += begin != ""
+            self._n_figures[column] += begin[:1] in _FIGURES and begin != ""
+
+    def holds_data(self) -> bool:
+        """Two columns or more of cells that are not pages of their own."""
+        if self.widest < 2 or self.n_filled < 2:
+            return False
+        if self.n_heavy * 2 > self.n_cells or self.n_blocks > 3 * self.n_cells:
+            return False
+        chars = self.chars / self.n_filled
+        if self.n_th or self.has_caption:
+            return chars <= _LONG_HEADED_CELL_CHARS
+        if self.n_rows < 2 or self.n_empty_rows > _FEW_SPACERS * self.n_rows or self.n_inputs * 4 >= self.n_cells:
+            return False
+        return chars <= _LONG_CELL_CHARS
+
+    def has_plain_head(self) -> bool:
+        """Whether the first row names the columns though no cell is a header cell: it alone is bold, or it alone has
+        words in a column of figures."""
+        if self.n_th or self.n_rows < 3:
+            return False
+        if self._first_is_bold:
+            return self._n_bold_rows == 1
+        if self.widest < 3 or not self._first_is_short or len(self._first) < self.widest or not all(self._first[1:]):
+            return False
+        if any(begin.endswith(":") for begin in self._first):  # names beside values, two pairs in a row
+            return False
+        return any(
+            n_values > 1 and n_figures * 5 >= n_values * 4 and begin[:1] not in _FIGURES
+            for begin, n_values, n_figures in zip(self._first, self._n_values, self._n_figures, strict=False)
+        )
 
 
 def _shape_of(table: LexborNode) -> _Shape | None:
     """The counts of a table, or None if another table is inside."""
     shape = _Shape()
-    cells_here = bold_here = filled_here = 0  # of the row
-    chars_here = bold_chars = 0  # of the cell
+    begins: list[str] = []  # of the row
+    lengths: list[int] = []
+    n_bold_cells = 0
+    begin, chars, bold_chars = "", 0, 0  # of the cell
     n_bold = 0
     parents: list[LexborNode] = []
     node = table.first_child
@@ -230,42 +266,38 @@ def _shape_of(table: LexborNode) -> _Shape | None:
             if tag in _BOLD:
                 n_bold -= 1
             elif tag in ("td", "th"):
-                shape.n_filled += chars_here > 0
-                filled_here += chars_here > 0
-                bold_here += 0 < chars_here == bold_chars
+                shape.n_filled += chars > 0
+                n_bold_cells += 0 < chars == bold_chars
+                begins.append(begin)
+                lengths.append(chars)
             elif tag == "tr":
-                shape.n_empty_rows += not cells_here
-                shape.widest = max(shape.widest, cells_here)
-                is_bold = filled_here > 1 and bold_here == filled_here
-                shape.n_bold_rows += is_bold
-                shape.first_is_bold = shape.first_is_bold or (is_bold and shape.n_rows == 1)
+                shape.add_row(begins, lengths, n_bold_cells)
             node = above.next
             continue
-        tag = node.tag
+        tag = node.tag or ""
         if tag == "-text":
-            n_chars = len((node.text_content or "").strip())
-            shape.chars += n_chars
-            chars_here += n_chars
-            bold_chars += n_chars if n_bold else 0
+            words = (node.text_content or "").strip()
+            shape.chars += len(words)
+            begin = begin or words
+            chars += len(words)
+            bold_chars += len(words) if n_bold else 0
         elif tag == "table":
             return None
-        elif tag not in ("script", "style", "template", "noscript"):
+        elif tag not in _SILENT and tag[:1] != "-":
             if tag == "tr":
                 shape.n_rows += 1
-                cells_here = bold_here = filled_here = 0
+                begins, lengths, n_bold_cells = [], [], 0
             elif tag in ("td", "th"):
                 shape.n_cells += 1
                 shape.n_th += tag == "th"
-                cells_here += 1
-                chars_here = bold_chars = 0
-            elif tag == "caption":
-                shape.has_caption = True
+                begin, chars, bold_chars = "", 0, 0
             elif tag in _BOLD:
                 n_bold += 1
-            elif tag in _HEAVY:
-                shape.n_heavy += 1
-            elif tag in ("p", "div"):
-                shape.n_blocks += 1
+            else:
+                shape.n_heavy += tag in _HEAVY
+                shape.n_blocks += tag in ("p", "div")
+                shape.n_inputs += tag in _INPUTS
+                shape.has_caption = shape.has_caption or tag == "caption"
             parents.append(node)
             node = node.first_child
             continue
