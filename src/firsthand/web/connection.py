@@ -14,6 +14,7 @@ import errno
 import os
 import socket
 import ssl
+import sys
 from functools import cache
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -136,6 +137,9 @@ async def _dial(address: str, port: int, tls: ssl.SSLContext | None, name: str) 
 
 async def _connect(dialled: socket.socket, place: tuple[str, int], loop: asyncio.AbstractEventLoop) -> str:
     """Connect; the address of the peer, which has one as soon as it is there. One near by is there at once."""
+    if sys.platform == "win32":  # a loop there has no writers
+        await loop.sock_connect(dialled, place)
+        return str(dialled.getpeername()[0])
     refused = dialled.connect_ex(place)
     if refused not in _UNDER_WAY:
         raise OSError(refused, os.strerror(refused))
