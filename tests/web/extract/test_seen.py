@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from firsthand.web.extract.controls import Controls
-from firsthand.web.extract.seen import hides, is_hidden, is_revealed, opens
+from firsthand.web.extract.seen import SCREEN_READER_ONLY, hides, is_hidden, is_revealed, opens
 from firsthand.web.extract.sheets import Styles
 
 
@@ -40,6 +40,12 @@ from firsthand.web.extract.sheets import Styles
 )
 def test_a_reason_is_named_for_what_is_not_seen(tag: str, attributes: dict[str, str | None], reason: str) -> None:
     assert hides(tag, attributes) == reason
+
+
+@pytest.mark.parametrize("name", sorted(SCREEN_READER_ONLY))
+def test_every_name_for_screen_readers_hides_alone_and_among_others(name: str) -> None:
+    assert hides("span", {"class": name}) == hides("b", {"class": f"x {name}\ty"}) == "screen_reader_only"
+    assert hides("span", {"class": f"{name}x"}) == ""
 
 
 def test_until_a_search_opens_it_is_not_hidden_for_good() -> None:

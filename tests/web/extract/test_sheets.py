@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from firsthand.web.extract.sheets import MAX_SHEET_CHARS, Styles, declarations, reason, style_sources
 
@@ -106,6 +108,36 @@ def hidden(sheet: str, **attributes: str) -> str:
 )  # fmt: skip
 def test_a_rule_with_a_simple_selector_that_holds_on_a_screen_hides(sheet: str, why: str) -> None:
     assert hidden(sheet, class_="x") == why
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            ["{", "}", ";", ":", ",", ".x", "#x", "p", " ", "/*", "*/", '"', "@media print", "display", "none"]
+        )
+        | st.text(max_size=3),
+        max_size=30,
+    ).map("".join)
+)
+def test_any_sheet_is_read_and_a_rule_after_it_still_hides_unless_it_is_inside_something(sheet: str) -> None:
+    Styles.of([sheet])
+    if not set(sheet) & set("{}@\"'*/"):
+        assert hidden(f"{sheet};}}.y{{display:none}}", class_="y") == "display_none"
+
+
+def test_an_id_counts_beside_the_class_and_what_is_remembered_of_one_element_is_not_said_of_another() -> None:
+    styles = Styles.of([".x{display:none}#a{opacity:0}p#b{opacity:0}"])
+    assert styles is not None
+    seen = [reason(styles.rules(tag, {"class": "x", "id": name})) for tag, name in [("p", "c"), ("p", "a"), ("p", "c")]]
+    assert seen == ["display_none"] * 3
+    assert [
+        reason(styles.rules(tag, {"id": name})) for tag, name in [("p", "a"), ("p", "b"), ("b", "b"), ("p", "c")]
+    ] == [
+        "opacity_zero",
+        "opacity_zero",
+        "",
+        "",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 MAX_SHEET_CHARS = 400_000  # of all style elements together; of 1,497 real pages 1 in 70 has more (WCXB dev, 2026-12)
+_MAX_REMEMBERED = 5000
 MAX_STYLE_CHARS = 4000  # of one style attribute or rule
 _COMMENT = re.compile(r"/\*[^*]*(?:\*(?!/)[^*]*)*\*/")  # each character is taken by one branch only: linear
 _STRING = re.compile(r"\"[^\"\\\n]*\"|'[^'\\\n]*'")
@@ -147,6 +148,8 @@ class Styles:
     def __init__(self, by_selector: Mapping[str, Mapping[str, str]], shown: frozenset[str]) -> None:
         self._by_selector = by_selector
         self._shown = shown
+        self._has_ids = any("#" in key for key in by_selector)
+        self._found: dict[tuple[str, str | None], Mapping[str, str]] = {}  # a page repeats its class attributes
 
     @classmethod
     def of(cls, sources: Sequence[str]) -> Styles | None:
@@ -179,25 +182,33 @@ class Styles:
                     shown |= again
         return cls(by_selector, frozenset(shown))
 
-    def rules(self, tag: str, attributes: Mapping[str, str | None]) -> dict[str, str]:
+    def rules(self, tag: str, attributes: Mapping[str, str | None]) -> Mapping[str, str]:
         """What is declared for an element by tag, class and id, in this order; empty for nearly all."""
-        found: dict[str, str] = {}
-        for key in self._keys(tag, attributes):
-            found |= self._by_selector[key]
+        name = attributes.get("id") if self._has_ids else None
+        if name and (f"#{name}" in self._by_selector or f"{tag}#{name}" in self._by_selector):
+            return self._merged(self._keys(tag, attributes))
+        of_class = (tag, attributes.get("class"))
+        found = self._found.get(of_class)
+        if found is None:
+            if len(self._found) >= _MAX_REMEMBERED:
+                self._found.clear()
+            found = self._found[of_class] = self._merged(self._keys(tag, {"class": of_class[1]}))
         return found
 
     def reveals(self, tag: str, attributes: Mapping[str, str | None]) -> bool:
         """Whether a longer selector, or one for other screens, shows again what hides this element."""
         return any(key in self._shown for key in self._keys(tag, attributes))
 
+    def _merged(self, keys: Iterable[str]) -> Mapping[str, str]:
+        return {name: value for key in keys for name, value in self._by_selector[key].items()}
+
     def _keys(self, tag: str, attributes: Mapping[str, str | None]) -> Iterable[str]:
-        known = self._by_selector
         names = [f".{name}" for name in (attributes.get("class") or "").split()]
-        keys = [tag, *names]
+        keys = [tag, *names, *(tag + name for name in names)]
         name = attributes.get("id")
         if name:
             keys += [f"#{name}", f"{tag}#{name}"]
-        return [key for key in (*keys, *(tag + name for name in names)) if key in known]
+        return [key for key in keys if key in self._by_selector]
 
 
 def _rules(source: str) -> Iterator[tuple[str, str, bool]]:
