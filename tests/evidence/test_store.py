@@ -233,12 +233,14 @@ def test_anything_changed_in_a_kept_text_is_noticed(database: Database, change: 
     kept = text(hidden=(HiddenBlock("paragraph", "Buy.", "off_screen", 0),))
     _, text_id, _ = database.write_now(keep, page(), kept)
     assert database.read_now(store.load_text, text_id) == kept
+    assert database.read_now(store.load_body, text_id) == kept.body
 
     changed = database.write_now(lambda c: c.execute(sa.text(f"UPDATE text SET {change}")).rowcount)
 
     assert changed == 1
-    with pytest.raises(DigestMismatch, match="not what was kept"):
-        database.read_now(store.load_text, text_id)
+    for load in (store.load_text, store.load_body):
+        with pytest.raises(DigestMismatch, match="not what was kept"):
+            database.read_now(load, text_id)
 
 
 def test_a_text_that_is_no_longer_utf8_is_noticed(sqlite_database: Database) -> None:

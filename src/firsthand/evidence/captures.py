@@ -15,7 +15,7 @@ import sqlalchemy as sa
 from firsthand.db import Connection
 from firsthand.errors import DigestMismatch
 from firsthand.evidence.quotes import locate
-from firsthand.evidence.store import load_text
+from firsthand.evidence.store import load_body
 from firsthand.evidence.tables import capture, holding, library, text
 
 CAME_AS_MAX = 5  # guess: one payload under many addresses and types is read again under the first of them only
@@ -97,7 +97,7 @@ def _texts_by_maker(connection: Connection, snapshot_digest: str) -> dict[tuple[
 
 def _says(connection: Connection, text_id: int, quote: str) -> bool:
     try:
-        return locate(quote, load_text(connection, text_id).body)[1] != "missing"
+        return locate(quote, load_body(connection, text_id))[1] != "missing"
     except DigestMismatch:
         return False
 

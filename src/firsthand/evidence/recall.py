@@ -46,7 +46,7 @@ from firsthand.evidence.lookups import (
     without_common,
 )
 from firsthand.evidence.spelling import slips
-from firsthand.evidence.store import load_text, page_by_handle
+from firsthand.evidence.store import load_body, load_text, page_by_handle
 from firsthand.evidence.terms import index_terms, language_of, query_groups
 from firsthand.ports import Candidate, Lookup, Scope, Site
 from firsthand.values import Text
@@ -210,7 +210,7 @@ def slice_text(connection: Connection, handle: str, offset: int = 0, limit: int 
     Raises: NotFound for an unknown handle; InvalidInput for an offset beyond the end or a limit below 1.
     """
     ref = page_by_handle(connection, handle)
-    body = load_text(connection, ref.text_id).body
+    body = load_body(connection, ref.text_id)
     if limit < 1 or not 0 <= offset <= len(body):
         raise InvalidInput(
             "invalid_slice",

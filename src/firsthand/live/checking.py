@@ -136,7 +136,7 @@ def _load(connection: Connection, snapshot: str, text_digest: str) -> Kept:
         payload = b""  # there, but not what was kept: the digest will say so
     try:
         text_id = store.find_text(connection, snapshot, text_digest)
-        body = None if text_id is None else store.load_text(connection, text_id).body
+        body = None if text_id is None else store.load_body(connection, text_id)
     except DigestMismatch:
         body = ""
     return Kept(payload, body)
