@@ -1,6 +1,6 @@
 """How good and how fast the main text of a page is, beside the libraries one would otherwise take.
 
-    python -m evals.extraction --set articles|wcxb-dev|wcxb-test FOLDER [--rows FILE.jsonl] [--ours-only] [--limit N]
+    python -m evals.extraction --set articles|wcxb-dev|wcxb-test|golden FOLDER [--rows FILE.jsonl] [--ours-only] [--limit N]
     python -m evals.extraction --set docs FOLDER... [the same]
 
 FOLDER is the local clone of a set (``extraction_sets`` names them), for ``docs`` the folders of HTML of four Debian

@@ -3,6 +3,8 @@
 * ``articles``: github.com/scrapinghub/article-extraction-benchmark, 181 news articles (MIT).
 * ``wcxb-dev``, ``wcxb-test``: github.com/Murrough-Foley/web-content-extraction-benchmark, 1,497 and 511 pages of seven
   kinds (CC-BY-4.0). FOLDER is the clone; a page of the test part knows whether dev has its registered domain.
+* ``golden``: ``evals/data/extraction``, pages of many kinds that were written for this project, a folder each with
+  ``page.html`` and its main text, ``main.txt``. Their floors are pinned; the sets above say how good extraction is.
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-SETS = ("articles", "wcxb-dev", "wcxb-test", "docs")
+SETS = ("articles", "wcxb-dev", "wcxb-test", "docs", "golden")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +44,8 @@ def load(name: str, folder: Path) -> list[Case]:
     """The cases of set *name*, in the order of their names."""
     if name == "articles":
         return _articles(folder)
+    if name == "golden":
+        return _golden(folder)
     part = name.removeprefix("wcxb-")
     seen = frozenset[str]()
     if part == "test":
@@ -54,6 +58,18 @@ def _articles(folder: Path) -> list[Case]:
     return [
         Case(page, folder / "html" / f"{page}.html.gz", row["url"], row.get("articleBody") or "")
         for page, row in sorted(truth.items())
+    ]
+
+
+def _golden(folder: Path) -> list[Case]:
+    return [
+        Case(
+            path.parent.name,
+            path,
+            f"https://golden.example/{path.parent.name}",
+            path.with_name("main.txt").read_text("utf-8"),
+        )
+        for path in sorted(folder.glob("*/page.html"))
     ]
 
 
