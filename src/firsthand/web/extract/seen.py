@@ -5,22 +5,26 @@ from elsewhere are not read. ``opens`` says whether what is hidden waits for a r
 and may be quoted with that mark. Everything else that is hidden is kept apart from the body and can be quoted by
 nobody: an instruction in it reaches no model. The words are those of docs/reference/text.md.
 
-How much of what each reason hides stands in the reference texts of WCXB dev, 1,497 pages, share of words (2026-12-01):
+How much of what each reason hides stands in the reference texts of WCXB dev, as ``python -m evals.visibility`` counts it
+(1,497 pages, 2026-12-01); words of 3.7 million, and the share of them that is in a reference text:
 
-=====================  ======  =====   ======================================================================
-reason                  words  share   what is done
-=====================  ======  =====   ======================================================================
-hidden_attribute       46,844   0.53   nearly all of it streamed by a server or round a whole page: collapsed
-opacity_zero           24,956   0.76   nearly all of it round a whole page: collapsed
-visibility_hidden      11,623   0.41   the same
-display_none           63,614   0.08   hidden, but for tab panels (1.00), read-more (0.84), what a control names (0.70)
-display_none, sheet    19,793   0.15   hidden
-aria_hidden            69,272   0.11   hidden, but for accordions (0.73) and tab panels (0.64)
-screen_reader_only     25,242   0.13   hidden: labels of a shop's tiles, nearly all of it
-zero_size               5,860   0.61   one page's accordions (3,117 words): collapsed if a control is there
-dialog                  3,565   0.00   hidden
-all that follow         1,100          hidden: off_screen, clipped, same_colour, tiny_font
-=====================  ======  =====   ======================================================================
+==========================  ======  =====  ===========================================================================
+reason                       words  share  what is done
+==========================  ======  =====  ===========================================================================
+hidden, streamed            30,729   0.70  collapsed: a script of the page moves it into its place
+hidden                      15,833   0.21  hidden
+opacity 0                   24,898   0.76  nearly all of it round a whole page, so revealed: collapsed
+visibility hidden           11,717   0.41  the same, for less of it
+display none                63,400   0.08  hidden; what tabs, accordions, read-more or a control open (12,839; 0.81) is not
+display none, by a sheet     7,326   0.02  hidden; what a longer rule shows again (11,645; 0.24) is collapsed
+aria-hidden                 67,021   0.11  hidden; accordions (6,495; 0.73) and tab panels (1,361; 0.65) are not
+for screen readers only     24,693   0.13  hidden: labels of a shop's tiles, nearly all of it
+dialogs                      3,286   0.00  hidden
+struck out                     329   0.13  hidden: old prices
+off screen, clipped ...      1,797   0.40  hidden: one page's list of colours
+details                     35,429   0.30  collapsed
+noscript                    35,131   0.76  hidden, unless the page has almost no other text: forums
+==========================  ======  =====  ===========================================================================
 """
 
 from __future__ import annotations

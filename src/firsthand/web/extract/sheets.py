@@ -31,6 +31,8 @@ _CLIPPED = r"rect\(\s*(?:0|1px)(?:px)?[\s,]+(?:0|1px)(?:px)?[\s,]+(?:0|1px)(?:px
 _INSET = re.compile(r"inset\(\s*(?:50|100)%")
 _MOVED_AWAY = re.compile(r"(?:translate[xy]?\(\s*-\d{4,}|scale\(\s*0)")
 _SIDES = ("width", "height", "max-width", "max-height")
+_SIX = "[0-9a-f]{6}"
+_SAME_SHADE = 8  # of 255; guess: nobody tells #f8f8f8 from white as ink on paper
 _KEYWORDS = ("inherit", "initial", "unset", "revert", "currentcolor", "none")
 _COLOURS = {
     "white": "ffffff",
@@ -96,7 +98,14 @@ def _same_colour(rules: Mapping[str, str]) -> bool:
     if ink is None:
         return False
     paper = _colour(rules.get("background-color", "") or rules.get("background", ""))
-    return ink == "transparent" or (ink == paper and ink not in _KEYWORDS)
+    if ink == "transparent" or (ink == paper and ink not in _KEYWORDS):
+        return True
+    return (
+        paper is not None
+        and re.fullmatch(_SIX, ink) is not None
+        and re.fullmatch(_SIX, paper) is not None
+        and all(abs(int(ink[at : at + 2], 16) - int(paper[at : at + 2], 16)) <= _SAME_SHADE for at in (0, 2, 4))
+    )
 
 
 def _colour(value: str) -> str | None:
@@ -106,17 +115,17 @@ def _colour(value: str) -> str | None:
         return value or None
     rgb = re.match(_RGB, value) if value[:3] == "rgb" else None
     if rgb:
-        if rgb[4] is not None and _ZERO.match(rgb[4]):
-            return "transparent"
+        if rgb[4] is not None and rgb[4] not in ("1", "1.0", "100%"):  # what shines through is another colour
+            return "transparent" if _ZERO.match(rgb[4]) else value
         return "".join(f"{min(int(part), 255):02x}" for part in rgb.group(1, 2, 3))
     if "(" in value:
         return value
     word = value.split(None, 1)[0]
     if word.startswith("#"):
-        digits = word[1:]
-        if (len(digits) == 4 and digits[3] == "0") or (len(digits) == 8 and digits[6:] == "00"):
-            return "transparent"
-        return "".join(digit * 2 for digit in digits[:3]) if len(digits) in (3, 4) else digits[:6]
+        digits = word[1:] if len(word) > 5 else "".join(digit * 2 for digit in word[1:])
+        if len(digits) == 8 and digits[6:] != "ff":
+            return "transparent" if digits[6:] == "00" else digits
+        return digits[:6]
     return _COLOURS.get(word, word)
 
 
