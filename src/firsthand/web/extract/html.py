@@ -33,7 +33,7 @@ from firsthand.web.extract.elements import (
     text_of,
     zoned,
 )
-from firsthand.web.extract.facts import Facts
+from firsthand.web.extract.facts import Facts, mark_of
 from firsthand.web.extract.failure import unreadable
 from firsthand.web.extract.main import judge
 from firsthand.web.extract.nesting import bounded
@@ -79,7 +79,7 @@ def extract_html(payload: bytes, *, url: str, content_type: str | None = None) -
         charset=decoded.chosen,
         declared_charset=decoded.declared,
         n_hidden=walk.n_hidden,
-        **walk.facts.as_fields(),
+        **walk.facts.as_fields([(draft.kind, draft.text) for draft in drafts]),
     )
 
 
@@ -144,6 +144,8 @@ class _Walk:
             if tag == "-text":
                 self._read(node.text_content or "", context)
             elif tag in inline:  # no context of its own, and nothing to look up: half of a page's elements
+                if tag == "span":
+                    self._mark(node, node.attributes)
                 stack.append((node, tag, context))
                 node = node.first_child
                 continue
@@ -187,6 +189,8 @@ class _Walk:
         if tag == "noscript" and not self._reads_noscript:
             self._skip_noscript(node, context)
             return None
+        if attributes:
+            self._mark(node, attributes)
         if tag == "a":
             return self._enter_link(node, attributes, context)
         if tag not in BLOCK:
@@ -198,6 +202,11 @@ class _Walk:
         if tag in ("div", "section", "p", "body", "tbody", "thead", "tfoot"):
             return context
         return self._enter_block(node, tag, attributes, context)
+
+    def _mark(self, node: LexborNode, attributes: Mapping[str, str | None]) -> None:
+        mark = mark_of(attributes)
+        if mark and self.facts.wants_marks:
+            self.facts.add_marked(mark, attributes.get("content") or text_of(node, limit=200))
 
     def _enter_unseen(self, node: LexborNode, tag: str, context: Context) -> Context | None:
         if tag == "head":
