@@ -11,6 +11,7 @@ from functools import cached_property, lru_cache
 _NAMING = ("aria-controls", "data-target", "data-bs-target", "popovertarget")
 _VALUE = r"""\s{0,4}=\s{0,4}(?:"([^"]{1,400})"|'([^']{1,400})'|([^\s"'>]{1,200}))"""
 _LINKED = r"""href\s{0,4}=\s{0,4}["']?#([^\s"'>]{1,200})"""
+_MAX_CLASS_CHARS = 1000  # of a class attribute that is looked at, and remembered
 _TOGGLES = ("aria-expanded", 'role="tab"', "role='tab'", "data-toggle", "data-bs-toggle", "data-accordion", "data-tab")
 _PANEL = (
     r"(?:^|[\s_-])(?:(?P<tab_panel>tabs?[_-]{0,2}(?:pane|panel|content|body)|tabpanel)"
@@ -56,7 +57,7 @@ class Controls:
         name, names = attributes.get("id") or "", attributes.get("class") or ""
         if name[:2] == "S:" and name[2:] in self._placeholders:
             return "streamed"
-        kind = _panel(names)
+        kind = _panel(names[:_MAX_CLASS_CHARS])
         if (attributes.get("role") or "").strip().lower() == "tabpanel":
             kind = "tab_panel"
         if kind and (self.has_toggles or (name and (name in self.named or name in self.linked))):

@@ -33,7 +33,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 
 from firsthand.web.extract.controls import Controls
-from firsthand.web.extract.sheets import Styles, declarations
+from firsthand.web.extract.sheets import MAX_STYLE_CHARS, Styles, declarations
 from firsthand.web.extract.sheets import reason as reason_of
 
 # Elements that say by their tag alone that they are not seen, or may; the others are judged by these attributes.
@@ -108,7 +108,9 @@ def _hides_by_attributes(tag: str, attributes: Mapping[str, str | None], styles:
     said = styles.rules(tag, attributes) if styles is not None else None
     display = ""
     if style or said:
-        why, display = _judged({**said, **declarations(style or "")}) if said else _styled(style or "")
+        why, display = (
+            _judged({**said, **declarations(style or "")}) if said else _styled((style or "")[:MAX_STYLE_CHARS])
+        )
         if why:
             return why
     if "hidden" in attributes and not display:
@@ -162,7 +164,7 @@ def _is_for_screen_readers(names: str) -> bool:
     return False
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=4096)  # of strings with a bound, so of some 16 MB at most
 def _styled(style: str) -> tuple[str, str]:
     return _judged(declarations(style))
 
