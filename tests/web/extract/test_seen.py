@@ -48,6 +48,15 @@ def test_every_name_for_screen_readers_hides_alone_and_among_others(name: str) -
     assert hides("span", {"class": f"{name}x"}) == ""
 
 
+def test_no_padding_hides_what_a_style_says() -> None:
+    for style in (
+        "display:none;" + "a:b;" * 9000,
+        "a:b;" * 9000 + "display:none",
+        "a:b;" * 5000 + "opacity:0;" + "a:b;" * 5000,
+    ):
+        assert hides("p", {"style": style})
+
+
 def test_until_a_search_opens_it_is_not_hidden_for_good() -> None:
     assert not is_hidden({"hidden": "until-found"})
     assert is_hidden({"hidden": ""})

@@ -33,7 +33,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 
 from firsthand.web.extract.controls import Controls
-from firsthand.web.extract.sheets import MAX_STYLE_CHARS, Styles, declarations
+from firsthand.web.extract.sheets import Styles, declarations
 from firsthand.web.extract.sheets import reason as reason_of
 
 # Elements that say by their tag alone that they are not seen, or may; the others are judged by these attributes.
@@ -50,6 +50,7 @@ _REVEALED_CHARS = 2500
 _REVEALED_BLOCKS = 8
 _REVEALED_RATIO = 8
 
+_MAX_REMEMBERED_CHARS = 4000  # of a style attribute
 _SPECIAL = frozenset({"html", "body", "template", "noscript", "dialog", "del", "s", "strike", "bdo"})
 _TAGS = {"template": "template", "noscript": "noscript", "del": "deleted", "s": "deleted", "strike": "deleted"}
 # Names that style sheets in wide use give to text for screen readers only (Bootstrap, Tailwind, WordPress, GOV.UK ...).
