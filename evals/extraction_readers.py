@@ -93,7 +93,9 @@ def _resiliparse(module: Any) -> list[Reader]:
 
     def main_content(payload: bytes) -> str:
         source = encoding.bytes_to_str(payload, encoding.detect_encoding(payload))
-        return str(module.extract_plain_text(source, main_content=True))
+        return str(
+            module.extract_plain_text(source, main_content=True, alt_texts=False, list_bullets=False)
+        )  # its best figures
 
     return [main_content]
 
