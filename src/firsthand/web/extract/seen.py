@@ -109,9 +109,9 @@ def _hides_by_attributes(tag: str, attributes: Mapping[str, str | None], styles:
     said = styles.rules(tag, attributes) if styles is not None else None
     display = ""
     if style or said:
-        why, display = (
-            _judged({**said, **declarations(style or "")}) if said else _styled((style or "")[:MAX_STYLE_CHARS])
-        )
+        style = style or ""
+        is_usual = not said and len(style) <= _MAX_REMEMBERED_CHARS
+        why, display = _styled(style) if is_usual else _judged({**(said or {}), **declarations(style)})
         if why:
             return why
     if "hidden" in attributes and not display:
