@@ -2,7 +2,8 @@
 
 **Pages**: 160, an equal share from each folder given (SQLite, PostgreSQL, Python and Git as Debian packages them:
 ``sqlite3-doc``, ``postgresql-doc-15``, ``python3.11-doc``, ``git-doc``), evenly spread over the folder's ``*.html`` in the
-order of their paths: with n pages and a share of m, number ``(2i + 1) * n // 2m`` for i below m.
+order of their paths: with n pages and a share of m, number ``(2i + 1) * n // 2m`` for i below m. Indexes that a machine
+made (``INDEXES``) are left out: they are links and nothing else, and one of them alone has more items than all else.
 
 **Gold** is read from the source by ``gold`` below, which shares no code with the extractor. An element counts when it has a
 word; one is kept when its words stand in the text, one after the other, between the same kind of borders. An item's
@@ -36,6 +37,7 @@ FURNITURE = frozenset(
     ["nav", "navheader", "navfooter", "menu", "sphinxsidebar", "related", "footer", "headerlink", "mobile-nav"]
 )
 CONTENTS = frozenset(["toc", "contents", "fancy_toc", "fancy-toc"])
+INDEXES = re.compile(r"genindex|modindex|bookindex|keyword_index|_crossref|sitemap")
 _TAGS = {"p": "paragraph", "li": "item", "dt": "term", "dd": "definition", "tr": "row", "pre": "code"} | {
     f"h{level}": "heading" for level in range(1, 7)
 }
@@ -95,7 +97,7 @@ def sample(folders: Sequence[Path], n_pages: int = N_PAGES) -> list[Case]:
     """The pages, an equal share from each folder."""
     cases: list[Case] = []
     for folder in folders:
-        paths = sorted(path for path in folder.rglob("*.html") if path.is_file())
+        paths = sorted(path for path in folder.rglob("*.html") if path.is_file() and not INDEXES.search(path.name))
         found = [
             Case(f"{folder}/{path.relative_to(folder)}", path, f"https://docs.example/{path.relative_to(folder)}")
             for path in paths

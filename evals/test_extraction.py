@@ -219,5 +219,7 @@ def test_manuals_give_an_equal_share_of_pages(tmp_path: Path) -> None:
         (tmp_path / name).mkdir()
         for i in range(n):
             (tmp_path / name / f"{i:02}.html").write_bytes(MANUAL)
+    for name in ("genindex-A", "doc_backlink_crossref"):
+        (tmp_path / "a" / f"{name}.html").write_bytes(MANUAL)
     found = [case.path.stem for case in extraction_docs.sample([tmp_path / "a", tmp_path / "b"], n_pages=6)]
     assert found == ["00", "02", "03", "05", "15", "25"]
