@@ -42,23 +42,8 @@ _BESIDE = frozenset(
      "posts", "publication", "publish", "published", "pub", "single", "story", "t", "text", "the", "time", "title", "u",
      "url", "value", "vcard", "wrapper", "write", "written", "wp", "block", "elementor", "by", "contributor"]
 )  # fmt: skip
-_AUTHOR_PAGES = ("/author", "/contributor", "/writer", "/autor", "/auteur", "author=")
 _AUTHOR_PAGE = r"/(?:authors?|contributors?|writers?|autor|autores|auteurs?)/[^/?#]{2,80}/?(?:[?#]|$)|[?&]author="
 _PARTS = r"[A-Z]?[a-z]+|[A-Z]+|\d+"
-# Cheap words that every class name of interest holds: what has none of them costs a scan and nothing else.
-_HINTS = (
-    "author",
-    "byline",
-    "Author",
-    "Byline",
-    "date",
-    "Date",
-    "publish",
-    "Publish",
-    "modified",
-    "timestamp",
-    "posted",
-)
 
 # Patterns are compiled when a page needs them. None repeats within a repetition, and all look at 300 characters at most.
 _BY = (
@@ -110,26 +95,41 @@ _EDGES = " ,;.|·•–—-\"'"
 def mark_of(attributes: Mapping[str, str | None]) -> Mark | None:
     """Which fact of the page an element's attributes say its words are, or None.
 
-    Cost: three look-ups in *attributes* for most elements, and one more by the class, whose answer is remembered.
+    Cost: four look-ups in *attributes* for most elements, and one by the class, whose answer is remembered.
     """
-    if "itemprop" in attributes:
-        for name in (attributes["itemprop"] or "").lower().split():
-            if name in _ITEMPROPS:
-                return _ITEMPROPS[name]
-    if "rel" in attributes and "author" in (attributes["rel"] or "").lower().split():
-        return "author"
+    if "itemprop" in attributes or "rel" in attributes:
+        mark = _of_words(attributes)
+        if mark:
+            return mark
     names = attributes.get("class")
     mark = _of_class(names) if names else None
     if mark is None and "href" in attributes:
-        href = attributes["href"] or ""
-        if any(part in href for part in _AUTHOR_PAGES) and re.search(_AUTHOR_PAGE, href[:2000]):
+        href = attributes["href"]
+        if href and ("aut" in href or "contrib" in href or "writer" in href) and re.search(_AUTHOR_PAGE, href[:2000]):
             return "author_link"
     return mark
 
 
+def _of_words(attributes: Mapping[str, str | None]) -> Mark | None:
+    for name in (attributes.get("itemprop") or "").lower().split():
+        if name in _ITEMPROPS:
+            return _ITEMPROPS[name]
+    return "author" if "author" in (attributes.get("rel") or "").lower().split() else None
+
+
 @lru_cache(maxsize=8192)
 def _of_class(names: str) -> Mark | None:
-    if not any(hint in names for hint in _HINTS):
+    # Written out, because this is asked of every class of every page: most have none of these, and cost no more.
+    if not (
+        "uthor" in names
+        or "yline" in names
+        or "date" in names
+        or "Date" in names
+        or "ublish" in names
+        or "odified" in names
+        or "stamp" in names
+        or "osted" in names
+    ):
         return None
     for name in names[:500].split():
         parts = [part.lower() for part in re.findall(_PARTS, name)]

@@ -39,6 +39,8 @@ def choose_title(
     own = {value: own_title(value, site, same) for value in dict.fromkeys([title, *(value for value, _ in declared)])}
     bare = own[title]
     others = [(own[value], source) for value, source in declared]
+    if h1 and any(folded(value) == folded(h1) for value in own.values()):  # nothing can be more alike
+        return own_title(h1, site, set()), "h1"
     best, score = "", 0.0
     words = [set(folded(value).split()) for value in dict.fromkeys(own.values()) if value]
     for text in spoken:
