@@ -136,7 +136,8 @@ async def test_what_is_found_is_the_new_text_and_nothing_of_the_old(
     home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert await home.indexed() == [1, 2, 3]
-    await home.add()
+    added = await home.add()
+    assert (added.read_anew, added.failed) == (3, [])
     assert await home.indexed() == [4, 5, 6]
     found = await home.app.recall("shaft seal", (), limit=10, cursor=None)
     assert found.items and {item.text_id for item in found.items} <= {4, 5, 6}
@@ -154,6 +155,20 @@ async def test_what_is_found_is_the_new_text_and_nothing_of_the_old(
         await other.add()
         terms = sa.select(index.term).order_by("term")
         assert await home.rows(terms) == await other.rows(terms)
+
+
+@pytest.mark.parametrize("home", ["a later release"], indirect=True)
+async def test_all_that_a_text_says_is_kept_and_what_no_reader_sees_is_not_found(home: Home) -> None:
+    await home.add()
+    for text_id in await home.indexed():
+        text = await home.app._database.read(store.load_text, text_id)
+        assert text.hidden[0] == later_reader.UNSEEN and text.n_invisible >= 1
+        first = text.anchors[0]
+        assert text.body[first.span.start : first.span.end] == "Read" and text.links[first.link] == later_reader.LINK
+        assert text.fact_sources["title"] == "title" and text.blocks[0].reason == "details"
+    assert (await home.app.recall("zebras", (), limit=10, cursor=None)).items == ()
+    answer = await home.app.ask("Who sees zebras?", options(libraries=(kept_before.LIBRARY,)))
+    assert "ebras are" not in answer.text
 
 
 async def test_until_all_of_it_is_there_the_old_text_is_found(
