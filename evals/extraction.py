@@ -86,7 +86,7 @@ def _scores(case: Case, found: Any) -> Row:
     row: Row = {"domain": case.domain, "is_seen": case.is_seen, "f1": told.f1}
     row |= {"precision": told.precision, "recall": told.recall, "shingles": [same.both, same.extra, same.missed]}
     row |= {"with": snippet_share(text, case.snippets), "without": snippet_share(text, case.furniture)}
-    row |= {"is_empty": not text.strip()}
+    row |= {"is_empty": not text.strip(), "is_gold_empty": not case.gold.strip()}
     if not isinstance(found, str):
         row["f1_without_collapsed"] = match(readers.main_text(found, collapsed=False), case.gold).f1
         row["f1_with_hidden"] = match(readers.main_text(found, hidden=True), case.gold).f1
@@ -119,6 +119,8 @@ def _quality(rows: Sequence[Row]) -> Row:
         "with_snippets": _mean(rows, "with"),
         "without_snippets": _mean(rows, "without"),
         "empty_pages": sum(row["is_empty"] for row in rows),
+        "pages_without_gold": sum(row["is_gold_empty"] for row in rows),
+        "empty_as_it_should_be": sum(row["is_gold_empty"] and row["is_empty"] for row in rows),
     }
     for key in ("f1_without_collapsed", "f1_with_hidden", "f1_all_blocks"):
         if key in rows[0]:

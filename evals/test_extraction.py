@@ -124,6 +124,8 @@ def test_a_page_that_cannot_be_read_counts_as_empty(tmp_path: Path) -> None:
     path.write_bytes(b"<!doctype html><title>Nothing</title><body></body>")
     cases = [Case("a", path, "https://example.com/", gold="Words"), Case("b", path, "https://example.com/", gold="")]
     rows = list(extraction.measure(cases, ours_only=True))
+    ours = extraction.report(rows)["readers"]["firsthand"]
+    assert (ours["empty_pages"], ours["pages_without_gold"], ours["empty_as_it_should_be"]) == (2, 1, 1)
     assert [(row["f1"], row["is_empty"], row["outcome"]) for row in rows] == [
         (0.0, True, "no_text"),
         (1.0, True, "no_text"),
