@@ -77,5 +77,12 @@ def test_without_any_title_the_first_heading_is_one_and_without_that_there_is_no
     assert title("") is None
 
 
+def test_a_title_made_of_dashes_costs_no_more_than_its_first_words() -> None:
+    endless = "tide - " * 300_000
+    found = choose_title(endless, [(endless, "meta og:title")], endless, [endless], sites=["tide"], url=URL)
+    assert found is not None
+    assert len(found[0]) <= 500
+
+
 def test_an_address_that_is_none_does_no_harm() -> None:
     assert title("Tides - X", url="http://[") == "Tides - X"

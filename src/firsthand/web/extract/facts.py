@@ -17,7 +17,7 @@ from urllib.parse import SplitResult, urljoin, urlsplit
 from firsthand.web.extract.bylines import MARKED, Mark, byline, declared_author, labelled, mark_of
 from firsthand.web.extract.dates import any_date, dates_in, iso_date, path_date
 from firsthand.web.extract.linked import LD_CHARS, Linked, read_linked
-from firsthand.web.extract.titles import choose_title, folded
+from firsthand.web.extract.titles import MAX_TITLE_CHARS, choose_title, folded
 from firsthand.web.extract.tongues import choose_language
 from firsthand.web.extract.words import prose
 
@@ -26,39 +26,42 @@ __all__ = ["MARKED", "MAX_LINKS", "MAX_MARKS", "Facts", "iso_date", "mark_of"]
 MAX_LINKS = 2_000  # links_max of the hostile corpora's defaults
 MAX_MARKS = 60  # guess: what dates a page and names its author stands before the sixtieth comment
 MAX_META = 500
-_PUBLISHED = ("article:published_time", "og:article:published_time", "og:published_time", "datepublished", "citation_publication_date",
-              "citation_date", "citation_online_date", "parsely-pub-date", "sailthru.date", "cxenseparse:publishtime", "pubdate",
-              "publishdate", "publish-date", "publish_date", "og:publish_date", "publication_date", "published", "date-pub", "article.published",
-              "dc.date.issued", "dcterms.issued", "dcterms.created", "dc.date.created", "dc.date", "dcterms.date", "datecreated", "date", "ms.date",
-              "bt:pubdate", "displaydate", "originalpublicationdate", "rnews:datepublished")  # fmt: skip
-_MODIFIED = ("article:modified_time", "og:article:modified_time", "og:updated_time", "datemodified", "dateupdated", "dcterms.modified", "dc.date.modified",
-             "last-modified", "lastmod", "last_modified", "updated_at", "updated date", "cxenseparse:recs:modifiedtime", "revised", "rnews:datemodified")  # fmt: skip
-_AUTHORS = ("author", "article:author_name", "article:author", "og:article:author", "citation_author", "parsely-author", "sailthru.author", "byl", "dc.creator",
-            "dcterms.creator", "dc.creator.personalname", "authors", "cxenseparse:author", "rbauthors", "creator")  # fmt: skip
+_SURELY_PUBLISHED = (
+    "article:published_time", "og:article:published_time", "og:published_time", "datepublished",
+    "citation_publication_date", "citation_date", "citation_online_date", "parsely-pub-date",
+)  # fmt: skip
+_PUBLISHED = (
+    "sailthru.date", "cxenseparse:publishtime", "pubdate", "publishdate", "publish-date", "publish_date",
+    "og:publish_date", "publication_date", "published", "date-pub", "article.published", "dc.date.issued",
+    "dcterms.issued", "dcterms.created", "dc.date.created", "dc.date", "dcterms.date", "datecreated", "date", "ms.date",
+    "bt:pubdate", "displaydate", "originalpublicationdate", "rnews:datepublished",
+)  # fmt: skip
+_MODIFIED = (
+    "article:modified_time", "og:article:modified_time", "og:updated_time", "datemodified", "dateupdated",
+    "dcterms.modified", "dc.date.modified", "last-modified", "lastmod", "last_modified", "updated_at", "updated date",
+    "cxenseparse:recs:modifiedtime", "revised", "rnews:datemodified",
+)  # fmt: skip
+_AUTHORS = (
+    "author", "article:author_name", "article:author", "og:article:author", "citation_author", "parsely-author",
+    "sailthru.author", "byl", "dc.creator", "dcterms.creator", "dc.creator.personalname", "authors",
+    "cxenseparse:author", "rbauthors", "creator",
+)  # fmt: skip
 _TITLES = (
-    "og:title",
-    "twitter:title",
-    "citation_title",
-    "dc.title",
-    "dcterms.title",
-    "sailthru.title",
-    "parsely-title",
-)
+    "og:title", "twitter:title", "citation_title", "dc.title", "dcterms.title", "sailthru.title", "parsely-title",
+)  # fmt: skip
 _SITES = (
-    "og:site_name",
-    "application-name",
-    "apple-mobile-web-app-title",
-    "cre",
-    "dc.publisher",
-    "citation_journal_title",
-)
+    "og:site_name", "application-name", "apple-mobile-web-app-title", "cre", "dc.publisher", "citation_journal_title",
+)  # fmt: skip
 _LANGUAGES = ("content-language", "language", "dc.language", "dcterms.language", "og:locale")
 _BEFORE, _AFTER = 4, 9  # blocks round the heading in which a byline or a date is looked for (chosen on WCXB dev)
 _BEFORE_MARKED, _AFTER_MARKED = 8, 20  # the same for elements that are marked as author
-_MANY = 3
+_MANY = 3  # different marked names; more are those of comments, or of pages that this one lists
 _HEADINGS = 2  # from the second heading on it is a section's, or a list of other pages (chosen on WCXB dev, 1 to 9)
 _NEARLY_ALONE = 100  # characters of a block that holds a date of which nothing is said
-_NOT_OF_THE_PAGE = r"\b(?:until|ends?|valid|sale|through|active|founded|join(?:ed)?|released?|expires?|before|deadline|due|season|born|registered|since|copyright|©)\b"
+_NOT_OF_THE_PAGE = (
+    r"\b(?:until|ends?|valid|sale|through|active|founded|join(?:ed)?|released?|expires?|before|deadline|due|season|born|"
+    r"registered|since|copyright|©)\b"
+)
 _DAY_FIRST = r"(?:en-(?:gb|au|nz|ie|in|za)|de|fr|es|it|pt|nl|da|nb|nn|no|pl|tr|ru|uk)(?:-|$)"
 _SHORT = 200  # a byline or a date stands in a block no longer than this
 _DATED_BLOCKS = 100  # a list of a thousand dated things must not cost more
@@ -226,7 +229,7 @@ class Facts:
             yield day, "address"
         yield from self._meta_dates(
             [
-                *_PUBLISHED[8:],
+                *_PUBLISHED,
                 *(name for name in self._meta if "publish" in name and ("date" in name or "time" in name)),
             ]
         )
@@ -269,7 +272,7 @@ class Facts:
 
     def _declared_dates(self, linked: Linked) -> Iterator[tuple[str, str]]:
         yield linked.published, "json-ld datePublished"
-        for name in _PUBLISHED[:8]:
+        for name in _SURELY_PUBLISHED:
             for value in self._meta.get(name, []):
                 yield value, f"meta {name}"
         for value, mark in self._times:
@@ -322,7 +325,7 @@ class Facts:
                 yield author, source
         for mark in ("author", "author_link", "author_class", "byline"):
             marked = [text for name, text in self._marks if name == mark]
-            around = wide if len(set(marked)) <= _MANY else near  # many are those of comments or of what is listed
+            around = wide if len(set(marked)) <= _MANY else near
             names = [text for text in marked if any(text in block for block in around)]
             found = next((found for text in names if (found := byline(text, needs_by=False))), "")
             if found:
@@ -411,7 +414,10 @@ def _find_heading(blocks: Blocks, words: str) -> int | None:
     if at is None and words:
         wanted = folded(words)
         few = enumerate(blocks[:300])
-        at = next((i for i, (kind, text) in few if kind == "heading" and folded(text).startswith(wanted)), None)
+        at = next(
+            (i for i, (kind, text) in few if kind == "heading" and folded(text[:MAX_TITLE_CHARS]).startswith(wanted)),
+            None,
+        )
     return at
 
 

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from urllib.parse import urlsplit
 
 MAX_TITLE_CHARS = 300  # guess: a longer heading is a paragraph
+_MOST_CHARS = 500
 _ALIKE = 0.4  # F1 of the words of the first h1 and a declared title; chosen on WCXB dev, as the next
 _VERY_ALIKE = 0.7  # the same for another heading, which may be a section's
 
@@ -33,6 +34,9 @@ def choose_title(
 
     Ties: the first h1 goes before other headings. A heading that is like nothing declared is a section's or the site's.
     """
+    # Bounded first: every seam of a title is tried.
+    title, h1 = title[:_MOST_CHARS], h1[:_MOST_CHARS]
+    declared = [(value[:_MOST_CHARS], source) for value, source in declared]
     site = _site(sites, url)
     spoken = [text for text in dict.fromkeys([h1, *headings]) if text and len(text) <= MAX_TITLE_CHARS][:10]
     same = {folded(text) for text in (*spoken, *(value for value, _ in declared))}
