@@ -85,7 +85,8 @@ def _scores(case: Case, found: Any) -> Row:
     same = shingles(text, case.gold)
     row: Row = {"domain": case.domain, "is_seen": case.is_seen, "f1": told.f1}
     row |= {"precision": told.precision, "recall": told.recall, "shingles": [same.both, same.extra, same.missed]}
-    row |= {"with": snippet_share(text, case.snippets), "without": snippet_share(text, case.furniture)}
+    if case.domain:  # of WCXB alone; a page without snippets counts as 1 there
+        row |= {"with": snippet_share(text, case.snippets), "without": snippet_share(text, case.furniture)}
     row |= {"is_empty": not text.strip(), "is_gold_empty": not case.gold.strip()}
     if not isinstance(found, str):
         row["f1_without_collapsed"] = match(readers.main_text(found, collapsed=False), case.gold).f1
@@ -116,15 +117,13 @@ def _quality(rows: Sequence[Row]) -> Row:
         "shingle_f1": round(by_shingles.f1, 4),
         "shingle_precision": round(by_shingles.precision, 4),
         "shingle_recall": round(by_shingles.recall, 4),
-        "with_snippets": _mean(rows, "with"),
-        "without_snippets": _mean(rows, "without"),
         "empty_pages": sum(row["is_empty"] for row in rows),
         "pages_without_gold": sum(row["is_gold_empty"] for row in rows),
         "empty_as_it_should_be": sum(row["is_gold_empty"] and row["is_empty"] for row in rows),
     }
-    for key in ("f1_without_collapsed", "f1_with_hidden", "f1_all_blocks"):
+    for key in ("with", "without", "f1_without_collapsed", "f1_with_hidden", "f1_all_blocks"):
         if key in rows[0]:
-            told[key] = _mean(rows, key)
+            told[f"{key}_snippets" if key.startswith("with") else key] = _mean(rows, key)
     kinds = sorted({row["kind"] for row in rows})
     if len(kinds) > 1:
         told["by_kind"] = {kind: _part([row for row in rows if row["kind"] == kind]) for kind in kinds}
