@@ -186,7 +186,7 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A span of a text chosen for reading: one block, or a term with its definition."""
+    """A span of a text chosen for reading: a block, one to four sentences of it, or a term with its definition."""
 
     seq: int  # position among the passages of its text, from 0
     span: Span
@@ -196,6 +196,7 @@ class Passage:
     caption: str = ""
     group: int = 0
     lead: str = ""  # the end of the paragraph that announces it; indexed, never quoted with it
+    main: bool = True  # False: beside the main content, or seen only when a reader opens it
 
 
 # -- Evidence and answer

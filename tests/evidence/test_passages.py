@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from itertools import pairwise
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from firsthand.evidence.passages import PASSAGE_MAX_CHARS, passages
+from firsthand.evidence.passages import PASSAGE_MAX_CHARS, PASSAGE_MAX_SENTENCES, passages
+from firsthand.evidence.sentences import sentences
 from firsthand.values import Block, BlockKind, Passage, Span, Text
 
 
@@ -87,48 +91,176 @@ def test_rows_items_and_code_remember_what_announced_them() -> None:
     assert code.lead == ""
 
 
-def test_short_lists_of_links_and_what_is_not_main_are_no_passages() -> None:
+def test_short_lists_of_links_are_no_passages() -> None:
     text = text_of(
         ("item", "Home", {"link_share": 1.0}),
-        ("paragraph", "Cookies?", {"main": False}),
         ("paragraph", "The text."),
         ("paragraph", "long " * 100, {"link_share": 1.0}),
     )
-    assert words_of(text) == ["The text.", "long " * 100]
+    assert words_of(text) == ["The text.", ("long " * 100)]
+
+
+def test_what_stands_beside_the_main_content_comes_last_and_is_marked_and_menus_and_labels_are_left_out() -> None:
+    aside = "Somebody else wrote this about something else."
+    text = text_of(
+        ("paragraph", aside, {"main": False}),
+        ("item", "Home", {"main": False, "link_share": 1.0}),
+        ("item", "A long line of a menu that leads to other pages", {"main": False, "link_share": 0.5}),
+        ("paragraph", "Cookies?", {"main": False}),
+        ("heading", "A heading that nobody takes for the main one", {"main": False}),
+        ("paragraph", "The text."),
+    )
+    assert words_of(text) == ["The text.", aside]
+    assert [each.main for each in passages(text)] == [True, False]
+
+
+def test_what_a_reader_has_to_open_is_marked_and_stands_where_it_stands() -> None:
+    text = text_of(("paragraph", "One."), ("paragraph", "Two.", {"visibility": "collapsed"}), ("paragraph", "Three."))
+    assert words_of(text) == ["One.", "Two.", "Three."]
+    assert [each.main for each in passages(text)] == [True, False, True]
 
 
 def test_a_page_without_main_content_is_read_whole() -> None:
     text = text_of(("heading", "T", {"level": 1}), ("paragraph", "Only this.", {"main": False}))
     assert words_of(text) == ["Only this."]
+    assert passages(text)[0].main
+
+
+def test_a_term_stands_with_its_definition_unless_something_else_stands_between() -> None:
+    between = "Words of the side of the page, which are worth keeping."
+    text = text_of(
+        ("term", "-a", {"group": 1}),
+        ("paragraph", between, {"main": False}),
+        ("definition", "Take all.", {"group": 1}),
+        ("term", "-b", {"group": 1}),
+        ("paragraph", "Platform", {"main": False}),
+        ("definition", "Be brief.", {"group": 1}),
+    )
+    assert words_of(text) == ["-a", "Take all.", "-b\n\nPlatform\n\nBe brief.", between]
+
+
+def test_a_paragraph_of_more_than_four_sentences_is_cut_evenly() -> None:
+    text = text_of(("paragraph", "One is. Two is. Three is. Four is. Five is. Six is."))
+    assert words_of(text) == ["One is. Two is. Three is. ", "Four is. Five is. Six is."]
+
+
+def test_an_item_of_many_short_sentences_stays_whole() -> None:
+    text = text_of(("item", "One is. Two is. Three is. Four is. Five is."))
+    assert words_of(text) == ["One is. Two is. Three is. Four is. Five is."]
 
 
 def test_a_long_block_is_cut_at_the_ends_of_sentences() -> None:
     sentence = "Every word of this sentence is here for its length only. "
     text = text_of(("paragraph", (sentence * 60).strip()))
     cut = words_of(text)
-    assert len(cut) > 3
-    assert all(600 <= len(each) <= PASSAGE_MAX_CHARS and each.endswith("only.") for each in cut)
-    assert " ".join(cut) == text.body
+    assert len(cut) == 60 / PASSAGE_MAX_SENTENCES
+    assert all(each.rstrip().endswith("only.") for each in cut)
+    assert "".join(cut) == text.body
 
 
-@given(
-    st.lists(
-        st.tuples(
-            st.sampled_from(["heading", "paragraph", "item", "term", "definition", "code", "row", "caption", "quote"]),
-            st.text("ab .\n。1é字", max_size=30).map(lambda words: words * 70) | st.text(max_size=40),
-            st.fixed_dictionaries({"main": st.booleans(), "group": st.integers(0, 2), "level": st.integers(0, 3)}),
+def test_a_sentence_that_is_too_long_is_cut_after_a_clause_or_a_word() -> None:
+    clause = "which is " + "long " * 80 + "and ends,"
+    text = text_of(("paragraph", f"{clause} {clause} here."))
+    assert [each.rstrip()[-5:] for each in words_of(text)] == ["ends,", "here."]
+    text = text_of(("row", "word " * 200))
+    assert all(each.rstrip().endswith("word") for each in words_of(text))
+    assert len(words_of(text)) == 2
+
+
+def test_a_word_without_end_is_cut_but_never_before_an_accent() -> None:
+    text = text_of(("paragraph", "x" * 597 + "e\u0301" * 400))
+    assert len(text.body) > PASSAGE_MAX_CHARS
+    assert all(not each.startswith("\u0301") for each in words_of(text))
+    assert "".join(words_of(text)) == text.body
+
+
+def test_long_code_is_cut_at_lines_and_rather_between_its_paragraphs() -> None:
+    part = "call(argument)\n" * 35
+    text = text_of(("code", f"{part}\n{part}\n{part}".strip()))
+    assert [each.count("call") for each in words_of(text)] == [35, 35, 35]
+    assert all(each.startswith("call") for each in words_of(text))
+
+
+def test_a_long_definition_begins_with_its_term_and_goes_on_under_it() -> None:
+    sentence = "Every word of this sentence is here for its length only. "
+    text = text_of(("term", "-a", {"group": 1}), ("definition", (sentence * 6).strip(), {"group": 1}))
+    first, second = passages(text)
+    assert text.body[first.span.start :].startswith("-a\n\nEvery")
+    assert (first.headings, second.headings) == ((), ("-a",))
+
+
+def test_the_passages_of_a_text_are_the_same_whatever_else_is_known_of_it() -> None:
+    text = text_of(("paragraph", "One is. Two is. Three is. Four is. Five is. Six is."), ("item", "Seven."))
+    again = replace(text, title="Other", author="Somebody", links=("https://a.example/",), extractor_version="9")
+    assert passages(again) == passages(text)
+
+
+PROSE = st.text("ab .\n。1é字,—", max_size=30).map(lambda words: words * 70)
+PARTS = st.lists(
+    st.tuples(
+        st.sampled_from(["heading", "paragraph", "item", "term", "definition", "code", "row", "caption", "quote"]),
+        PROSE | st.text(max_size=40) | st.text("a.! \n", max_size=60),
+        st.fixed_dictionaries(
+            {
+                "main": st.booleans(),
+                "group": st.integers(0, 2),
+                "level": st.integers(0, 3),
+                "link_share": st.sampled_from([0.0, 0.4, 0.9]),
+                "visibility": st.sampled_from(["shown", "collapsed"]),
+            }
         ),
-        max_size=8,
-    )
+    ),
+    max_size=8,
 )
-@settings(max_examples=150, deadline=None)
-def test_passages_are_ordered_bounded_spans_that_hold_words(
+
+
+@given(PARTS)
+@settings(max_examples=200, deadline=None)
+def test_passages_are_short_ordered_spans_that_hold_words_and_cross_no_heading(
     parts: list[tuple[BlockKind, str, dict[str, object]]],
 ) -> None:
     text = text_of(*parts)
-    at = 0
-    for seq, each in enumerate(passages(text)):
-        assert each.seq == seq
-        assert at <= each.span.start < each.span.end <= len(text.body)
-        assert text.body[each.span.start : each.span.end].strip()
-        at = each.span.end
+    made = passages(text)
+    assert [each.seq for each in made] == list(range(len(made)))
+    assert passages(text) == made
+    is_main = any(block.main and block.kind != "heading" and words(text, block.span) for block in text.blocks)
+    kept = [block for block in text.blocks if block.main] if is_main else list(text.blocks)
+    n_main = sum(any(block.span.start <= each.span.start < block.span.end for block in kept) for each in made)
+    for run in (made[:n_main], made[n_main:]):
+        assert all(a.span.end <= b.span.start for a, b in pairwise(run))
+    in_order = sorted(each.span for each in made)
+    assert all(a.end <= b.start for a, b in pairwise(in_order))
+    for each in made:
+        assert 0 <= each.span.start < each.span.end <= len(text.body)
+        assert each.span.end - each.span.start <= PASSAGE_MAX_CHARS
+        assert words(text, each.span)
+        for block in text.blocks:
+            if block.kind == "heading" and words(text, block.span):
+                alone = block.span.start <= each.span.start and each.span.end <= block.span.end
+                assert alone or each.span.end <= block.span.start or each.span.start >= block.span.end
+
+
+@given(PARTS)
+@settings(max_examples=200, deadline=None)
+def test_every_sentence_of_the_main_content_is_in_exactly_one_passage_and_no_passage_has_more_than_four(
+    parts: list[tuple[BlockKind, str, dict[str, object]]],
+) -> None:
+    text = text_of(*parts)
+    made = passages(text)
+    for block in text.blocks:
+        if not block.main or block.kind == "heading" or block.link_share > 0.8:
+            continue
+        for sentence in sentences(text.body, block.span, text.language):
+            if sentence.end - sentence.start <= PASSAGE_MAX_CHARS // 2 or block.kind not in ("code", "term"):
+                first = [each for each in made if each.span.start <= sentence.start < each.span.end]
+                last = [each for each in made if each.span.start < sentence.end <= each.span.end]
+                assert len(first) == len(last) == 1
+                is_long = sentence.end - sentence.start > PASSAGE_MAX_CHARS - 10
+                assert first == last or is_long or block.kind in ("code", "term", "item", "row")
+    for each in made:
+        if each.kind in ("paragraph", "quote", "caption"):
+            assert len(sentences(text.body, each.span, text.language)) <= PASSAGE_MAX_SENTENCES + 1
+
+
+def words(text: Text, span: Span) -> str:
+    return text.body[span.start : span.end].strip()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 
 from firsthand.db import Connection, Database
 from firsthand.errors import InvalidInput, NotFound
-from firsthand.evidence.index import match_expression, matches, page, passage, term
+from firsthand.evidence.index import is_indexed, match_expression, matches, page, passage, term
 from firsthand.evidence.lookups import without_common
 from firsthand.evidence.recall import (
     SNIPPET_CHARS,
@@ -405,3 +406,27 @@ def test_common_terms_are_left_out_of_a_large_index_only_when_rarer_ones_are_the
     assert without_common(groups, 1_000, counts) == groups
     assert without_common(groups, 100_000, counts) == [("kettl",)]
     assert without_common([("the",), ("sqlite",), ("db",)], 100_000, counts) == [("sqlite",), ("db",)]
+
+
+def test_what_stands_beside_the_main_content_is_found_and_known_as_such(database: Database) -> None:
+    text = text_of("Page", "en", ["The gate is made of oak.", "Beside the gate somebody planted a very old pear tree."])
+    text = replace(text, blocks=(text.blocks[0], replace(text.blocks[1], main=False)))
+    database.write_now(add, "https://a.test/", text, "docs")
+    found = database.read_now(lookup, [Lookup("any", (("gate",),))], EVERYTHING)
+    assert {(each.passage.seq, each.passage.main) for each in found} == {(0, True), (1, False)}
+
+
+def test_a_text_that_an_older_rule_cut_is_to_be_indexed_again_and_found_the_same(database: Database) -> None:
+    text = text_of("Page", "en", ["The gate is made of oak."])
+    text_id = database.write_now(add, "https://a.test/", text, "docs")
+    assert database.read_now(is_indexed, text_id)
+    database.write_now(_cut_before, text_id)
+    assert not database.read_now(is_indexed, text_id)
+    assert database.read_now(search_kept, "oak").items
+    database.write_now(index_text, text_id, text)
+    assert database.read_now(is_indexed, text_id)
+    assert len(database.read_now(search_kept, "oak").items) == 1
+
+
+def _cut_before(connection: Connection, text_id: int) -> None:
+    connection.execute(page.update().where(page.c.text_id == text_id).values(passages_version=1))

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from firsthand.research.rank import FEATURES, SCALE, Ranked, numbers_in, says_default, with_neighbours
+from firsthand.research.rank import FEATURES, SCALE, Ranked, numbers_in, rank, says_default, with_neighbours
 from tests.research.conftest import Read, Reader
 
 PAGES = {
@@ -55,6 +55,14 @@ def test_a_passage_among_others_that_meet_the_question_moves_up_and_the_best_sta
     assert [each.candidate.passage.seq for each in with_neighbours(ranked)] == [50, 10, 11, 90, 12]
     apart = [at(50, 9.0), at(90, 8.1), at(10, 8.0), at(20, 7.9), at(30, 7.0)]
     assert with_neighbours(apart) == apart
+
+
+def test_what_stands_beside_the_main_content_ranks_lower(read: Reader) -> None:
+    found = read("How high is the pressure that the pump holds?", PAGES)
+    main = found.ranked[0].candidate
+    beside = replace(main, passage=replace(main.passage, seq=-9, main=False))
+    assert [each.candidate.passage.main for each in rank(found.plan, [beside, main])] == [True, False]
+    assert [each.candidate.passage.main for each in rank(found.plan, [beside])] == [False]
 
 
 def test_every_passage_tells_why_it_stands_where_it_stands(read: Reader) -> None:

@@ -239,3 +239,37 @@ def test_quotes_are_short_stand_in_the_page_and_are_said_once(read: Reader) -> N
                 assert len(cut.text) <= 700
                 seen.append((cut.text_id, cut.span.start, cut.span.end))
         assert len(seen) == len(set(seen))
+
+
+LONG = [
+    f"The harbour of Orsk {says}."
+    for says in (
+        "is closed to sailing boats of every kind between the first of November and the last day of March in each year",
+        "has a crane for boats of up to twelve tonnes that the harbour master moves on workdays before noon only",
+        "asks every sailing boat for a fee that depends on its length and on the number of nights that it stays there",
+        "keeps a list of all sailing boats that came in during the last century, which may be read in its small office",
+        "lights its two towers at dusk so that sailing boats can find the way between the rocks that lie before it",
+        "was built by monks for their own sailing boats when the river still carried salt and timber to the towns",
+    )
+]
+
+
+def test_a_quote_runs_over_the_parts_of_one_paragraph_and_they_share_a_place(read: Reader) -> None:
+    found = read(
+        "When is the harbour of Orsk closed to sailing boats?",
+        {"https://h.test/orsk.html": f"<h1>Orsk</h1><p>{' '.join(LONG)}</p>"},
+    )
+    assert any("first of November" in quote for quote in found.quotes)
+    spans = [each.passage.span for each in found.evidence]
+    assert all(a.end != b.start for a in spans for b in spans)
+    for each in found.evidence:
+        body = found.texts[each.page.text_id].body
+        assert all(body[cut.span.start : cut.span.end] == cut.text for cut in each.quotes)
+
+
+def test_short_parts_of_one_paragraph_are_one_quote(read: Reader) -> None:
+    page = (
+        "<h1>Orsk</h1><p>Orsk is old. Boats sleep. The tower of Orsk is red. It rains. Nobody swims. All is well.</p>"
+    )
+    found = read("Which colour has the tower of Orsk?", {"https://h.test/orsk.html": page})
+    assert found.quotes[0] == "Orsk is old. Boats sleep. The tower of Orsk is red. It rains. Nobody swims. All is well."

@@ -47,4 +47,5 @@ def _row(text: Text, each: Passage, language: str | None) -> dict[str, object]:
         "heading_terms": " ".join(index_terms(" \n ".join(each.headings), language)),
         "body_terms": " ".join(index_terms(text.body[each.span.start : each.span.end], language)),
         "context_terms": " ".join(index_terms(context, language)),
+        "is_main": each.main,
     }

@@ -18,6 +18,7 @@ import sqlalchemy as sa
 
 from firsthand.db import Connection, metadata
 from firsthand.evidence.entry import Entry, prepare
+from firsthand.evidence.passages import PASSAGES_VERSION
 from firsthand.evidence.terms import is_term
 from firsthand.values import Text
 
@@ -36,6 +37,7 @@ page = sa.Table(
     sa.Column("title_terms", sa.Text, nullable=False),
     sa.Column("first_passage_id", sa.Integer, nullable=False),
     sa.Column("n_passages", sa.Integer, nullable=False),
+    sa.Column("passages_version", sa.Integer, nullable=False),  # the rule by which they were cut
 )
 passage = sa.Table(
     "passage",
@@ -54,6 +56,7 @@ passage = sa.Table(
     sa.Column("heading_terms", sa.Text, nullable=False),
     sa.Column("body_terms", sa.Text, nullable=False),
     sa.Column("context_terms", sa.Text, nullable=False),
+    sa.Column("is_main", sa.Boolean, nullable=False),
     sa.Index("ix_passage_text_id", "text_id", "seq"),
 )
 term = sa.Table(
@@ -107,6 +110,7 @@ def index_text(connection: Connection, text_id: int, text: Text | Entry) -> int:
             "title_terms": title,
             "first_passage_id": first,
             "n_passages": len(rows),
+            "passages_version": PASSAGES_VERSION,
         },
     )
     if rows:
@@ -118,8 +122,9 @@ def index_text(connection: Connection, text_id: int, text: Text | Entry) -> int:
 
 
 def is_indexed(connection: Connection, text_id: int) -> bool:
-    """Whether the text can be found."""
-    return connection.execute(sa.select(page.c.text_id).where(page.c.text_id == text_id)).first() is not None
+    """Whether the text can be found, by passages that this release would cut."""
+    query = sa.select(page.c.text_id).where(page.c.text_id == text_id, page.c.passages_version == PASSAGES_VERSION)
+    return connection.execute(query).first() is not None
 
 
 def remove_text(connection: Connection, text_id: int) -> None:

@@ -294,7 +294,8 @@ def candidates(
     refs, titles, bodies = pages_of(connection, {row[1] for row in rows}, scope)
     made = []
     for row in rows:
-        (passage_id, text_id, seq, start, end, kind, headings, header, caption, group, lead, under, body, context) = row
+        passage_id, text_id, seq, start, end, kind, headings, header, caption, group, lead, *terms, is_main = row
+        under, body, context = (tuple(each.split()) for each in terms)
         made.append(
             Candidate(
                 passage_id=passage_id,
@@ -308,9 +309,10 @@ def candidates(
                     caption=caption,
                     group=group,
                     lead=lead,
+                    main=bool(is_main),
                 ),
                 body=bodies[text_id][start:end],
-                fields=Fields(titles[text_id], tuple(under.split()), tuple(body.split()), tuple(context.split())),
+                fields=Fields(titles[text_id], under, body, context),
                 scores=scores.get(passage_id, {}),
                 page_score=page_scores.get(text_id, 0.0),
             )

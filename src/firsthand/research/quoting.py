@@ -74,7 +74,7 @@ def _glued(around: Sequence[Candidate], here: int, limit: int) -> Cut | None:
         if (
             each.passage.kind not in GLUED
             or each.passage.headings != first.passage.headings
-            or not 1 <= gap <= 2
+            or not 0 <= gap <= 2
             or not fits
         ):
             break
@@ -85,7 +85,8 @@ def _glued(around: Sequence[Candidate], here: int, limit: int) -> Cut | None:
             end_words, end = words, each
     if end is first:
         return None
-    return Cut(first.page.text_id, Span(first.passage.span.start, end.passage.span.end), end_words)
+    said = end_words.rstrip()
+    return Cut(first.page.text_id, Span(first.passage.span.start, first.passage.span.start + len(said)), said)
 
 
 def _is_title(candidate: Candidate, *, after: str) -> bool:

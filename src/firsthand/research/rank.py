@@ -70,6 +70,8 @@ DEFAULT_NEAR = 6  # terms between "default" and its number
 RUN_PASSAGES = 8
 WEB_TYPES = ("text/html", "application/xhtml+xml")
 TWIN_MALUS = 9.0  # beside a site's web pages a text file or PDF is mostly one of them again, and quotes worse (guess)
+# Beside the main content. From 1 to 3 the answers to two sets of questions were the same (2026-12-01).
+BESIDE_MALUS = 3.0
 # What the passages before and after one say for it. From 0.1 to 0.3 more answers were among the first five in both sets
 # of questions; the first place lost, so it is left alone.
 NEIGHBOUR_REACH = 2
@@ -221,6 +223,8 @@ def _rank(plan: Plan, candidates: Sequence[Candidate], part: str) -> list[Ranked
             score += WEIGHT.get(name, 1.0) * min(CLIP, (value - SCALE[name][0]) / SCALE[name][1])
         if candidate.page.media_type not in WEB_TYPES and candidate.page.site in with_web_pages:
             score -= TWIN_MALUS
+        if not candidate.passage.main:
+            score -= BESIDE_MALUS
         body = frozenset(i for i, quality in enumerate(row.body) if quality > 0)
         around = frozenset(i for i, quality in enumerate(row.around) if quality > PART_QUALITY)
         ranked.append(Ranked(candidate, round(score, 4), features, body, around))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from firsthand.ports import Candidate, PageRef
@@ -72,7 +72,7 @@ def choose(
     """At most *max_passages* passages with their quotes, the best answer first.
 
     *texts* holds the passages of each wanted text. No word is quoted twice: a passage that an earlier one has quoted
-    already gives its place to the next.
+    already gives its place to the next. Parts of one paragraph share a place.
     """
     taken: dict[int, list[Span]] = {}
     made: list[Evidence] = []
@@ -87,10 +87,21 @@ def choose(
         if not fresh or fresh[0] is not quotes[0]:
             continue
         spans += [cut.span for cut in fresh]
+        beside = next((i for i, one in enumerate(made) if _is_next_to(one, candidate)), None)
+        if beside is not None and not each.part:
+            made[beside] = replace(made[beside], quotes=(*made[beside].quotes, *fresh))
+            continue
         role: Role = each.role if made else "answer"
         reasons = each.ranked.reasons
         made.append(Evidence(candidate.page, candidate.passage, fresh, each.ranked.score, reasons, role, each.part))
     return made
+
+
+def _is_next_to(one: Evidence, candidate: Candidate) -> bool:
+    """Whether *candidate* is the part of the same paragraph that stands right before or after what was chosen."""
+    chosen, span = one.passage.span, candidate.passage.span
+    is_one_text = one.page.text_id == candidate.page.text_id
+    return is_one_text and (chosen.end == span.start or span.end == chosen.start)
 
 
 def _not_yet_quoted(quotes: Sequence[Cut], spans: Sequence[Span]) -> tuple[Cut, ...]:
