@@ -250,11 +250,13 @@ _BY_LANGUAGE: dict[str, _Words] = {
 }
 _RELATED = {"no": "nb", "nn": "nb", "sk": "cs", "be": "ru", "kk": "ru", "ky": "ru", "sr": "bg", "mk": "bg"}
 _RELATED |= {"ca": "es", "gl": "pt", "af": "nl", "mr": "hi", "ne": "hi", "ms": "id", "az": "tr", "et": "fi"}
-_ORDINALS_WITH_DOT = frozenset(["de", "da", "no", "nb", "nn", "fi", "is", "et", "cs", "sk", "pl", "hu", "hr", "sl", "sr", "bs", "lv", "lt", "tr", "az", "fo"])
 
 
 def _words(said: str) -> frozenset[str]:
     return frozenset(said.split())
+
+
+_ORDINALS_WITH_DOT = _words("de da no nb nn fi is et cs sk pl hu hr sl sr bs lv lt tr az fo")
 
 
 def _usage(language: str) -> Usage:
