@@ -1,13 +1,15 @@
 """How time and memory of extraction grow with a page: 20 kB to 20 MB, made of blocks of real documentation.
 
-    python -m benchmarks.extraction_size FOLDER... [--rows FILE.jsonl] [--sizes 20000,...]
+    python -m benchmarks.extraction_size FOLDER... [--rows FILE.jsonl] [--sizes 20000,...] [--shapes]
 
 The blocks (headings, paragraphs, lists, code, tables, definition lists) come from the pages of the FOLDERs that
 ``evals.extraction --set docs`` samples, shuffled with a fixed seed so that every size has the same mix, over and over
 until a page has its size. Each size is read in a process of its own, which reads a small page first; its time is CPU,
 the best of several readings, its memory the growth of the process's resident size at its peak (Linux).
 
-Prints one JSON object: a row for each size, and how far the nanoseconds a byte swing between sizes.
+Prints one JSON object: a row for each size, and how far the nanoseconds a byte swing between sizes. With ``--shapes``
+it also reads pages that no author writes (``SHAPES``), each in two sizes, one four times the other: the growth of the
+time over that of the bytes is near 1 where the cost is linear, near 4 where it is quadratic.
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ import re
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import cycle
 from pathlib import Path
 from typing import Any
@@ -37,6 +39,53 @@ _MAX_BLOCK_BYTES = 4_000  # an index of a megabyte would be a page of its own
 _URL = "https://docs.example/page.html"
 _TINY = b"<!doctype html><title>Warm</title><main><h1>Warm</h1><p>Words enough to be a page of its own kind.</p></main>"
 _READ_S = 3.0  # a small page is read again and again for this long, a large one at least twice
+
+
+_ARTICLE = '<!doctype html><title>Some words</title><meta property="og:type" content="article"><body><main>'
+
+
+def _some(n_words: int, seed: int = 0) -> str:
+    made = random.Random(seed)
+    return " ".join("".join(made.choices("abcdefghijklm", k=6)) for _ in range(n_words))
+
+
+def _each(n_parts: int, part: Callable[[int], str]) -> str:
+    return "".join(map(part, range(n_parts)))
+
+
+# A page of size n, by the name of what it tries.
+SHAPES: dict[str, Callable[[int], str]] = {
+    "an article of twenty huge blocks and many small": lambda n: (
+        _each(20, lambda i: f"<p>{_some(12_000 * n, i)}</p>") + _each(1000 * n, lambda i: f"<p>{_some(13, i)}</p>")
+    ),
+    "hidden in hidden": lambda n: (
+        _each(100 * n, lambda i: f"<div hidden><p>{_some(3, i)}</p>")
+        + _each(1000 * n, lambda i: f"<p>{_some(13, i)}</p>")
+    ),
+    "deep": lambda n: _each(800 * n, lambda i: f"<div>{_some(3, i)}"),
+    "lists in lists": lambda n: _each(300 * n, lambda i: f"<ul><li>{_some(3, i)}"),
+    "tables in tables": lambda n: _each(100 * n, lambda i: f"<table><tr><td>{_some(3, i)}"),
+    "rows": lambda n: f"<table>{_each(1000 * n, lambda i: f'<tr><td>{_some(1, i)}</td><td>{i}</td></tr>')}</table>",
+    "links": lambda n: _each(2000 * n, lambda i: f"<p><a href=/{i}>{_some(3, i)}</a></p>"),
+    "links in one paragraph": lambda n: f"<p>{_each(2000 * n, lambda i: f'<a href=/{i}>{_some(3, i)}</a> ')}</p>",
+    "classes": lambda n: _each(1000 * n, lambda i: f'<div class="{_some(3, i)}" id=i{i}><p>{_some(5, i)}</p></div>'),
+    "headings": lambda n: _each(1000 * n, lambda i: f"<h{1 + i % 6}>{_some(5, i)}</h{1 + i % 6}><p>{_some(9, i)}</p>"),
+    "the same text": lambda n: "<p>The same words as everywhere else on this page.</p>" * (1000 * n),
+    "controls": lambda n: _each(
+        1000 * n,
+        lambda i: f"<button aria-controls=c{i}>Open</button><div id=c{i} style=display:none>{_some(8, i)}</div>",
+    ),
+    "style sheets": lambda n: (
+        f"<style>{_each(1000 * n, lambda i: f'.c{i} {{ display: none }}')}</style>"
+        + _each(1000 * n, lambda i: f"<p class=d{i}>{_some(8, i)}</p>")
+    ),
+}
+
+
+def growth(shape: Callable[[int], str]) -> float:
+    """How much faster than its bytes the time of a page of this shape grows."""
+    small, large = (measure((_ARTICLE + shape(n)).encode()) for n in (1, 4))
+    return round(float(large["ns_per_byte"] / small["ns_per_byte"]), 2)
 
 
 def blocks(folders: Sequence[Path]) -> list[bytes]:
@@ -128,6 +177,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("folders", nargs="*", type=Path, metavar="FOLDER")
     parser.add_argument("--rows", type=Path, metavar="FILE", help="write a row for each size")
     parser.add_argument("--sizes", default=",".join(map(str, SIZES)), help="bytes, with commas between")
+    parser.add_argument("--shapes", action="store_true", help="read pages that no author writes, too")
     parser.add_argument("--one", action="store_true", help="measure the page on standard input, in this process")
     options = parser.parse_args(arguments)
     if options.one:
@@ -138,7 +188,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     measured = list(rows(options.folders, [int(size) for size in options.sizes.split(",")]))
     if options.rows:
         options.rows.write_text("".join(f"{json.dumps(row)}\n" for row in measured), encoding="utf-8")
-    print(json.dumps(summary(measured), indent=2))
+    told = summary(measured)
+    if options.shapes:
+        told["growth_by_shape"] = {name: growth(shape) for name, shape in SHAPES.items()}
+    print(json.dumps(told, indent=2))
     return 0
 
 

@@ -41,3 +41,17 @@ def test_the_swing_between_sizes_is_the_dearest_byte_over_the_cheapest() -> None
     rows = [{"ns_per_byte": cost, "peak_bytes_per_byte": cost / 10} for cost in (150.0, 100.0, 300.0)]
     told = extraction_size.summary(rows)
     assert (told["max_over_min_ns_per_byte"], told["max_peak_bytes_per_byte"]) == (3.0, 30.0)
+
+
+def test_a_cost_that_grows_as_the_square_of_a_page_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    def read(payload: bytes) -> dict[str, float]:
+        return {"ns_per_byte": len(payload) / 100 if b"square" in payload else 7.0}
+
+    monkeypatch.setattr(extraction_size, "measure", read)
+    assert extraction_size.growth(lambda n: "<p>square</p>" * (10_000 * n)) == pytest.approx(4.0, abs=0.02)
+    assert extraction_size.growth(lambda n: "<p>line</p>" * (10_000 * n)) == 1.0
+
+
+def test_every_shape_is_a_page_that_grows_with_its_size() -> None:
+    for name, shape in extraction_size.SHAPES.items():
+        assert 3.5 < len(shape(4)) / len(shape(1)) < 4.5, name
