@@ -5,7 +5,8 @@
 
 FOLDER is the local clone of a set (``extraction_sets`` names them), for ``docs`` the folders of HTML of four Debian
 packages (``extraction_docs``). Every page goes through every reader in turn, in an order that rotates, so that the
-machine's other work falls on all of them; time is CPU of this process, after one page for warming up.
+machine's other work falls on all of them; time is CPU of this process, after one page for warming up. After another
+reader's page the processor's caches are cold; ``--in-a-row 20`` measures as a worker works, which reads page after page.
 
 Prints one JSON object; writes a row for each page and reader.
 """
@@ -41,8 +42,10 @@ from evals.extraction_sets import SETS, Case, every, load
 Row = dict[str, Any]
 
 
-def measure(cases: Sequence[Case], *, ours_only: bool = False, is_docs: bool = False) -> Iterator[Row]:
-    """A row for each page and reader."""
+def measure(
+    cases: Sequence[Case], *, ours_only: bool = False, is_docs: bool = False, in_a_row: int = 1
+) -> Iterator[Row]:
+    """A row for each page and reader; a reader takes *in_a_row* pages before the next one has its turn."""
     logging.disable(logging.CRITICAL)  # the others log pages that they cannot read
     others = {} if ours_only else readers.installed()
     names = [readers.OURS, *others]
@@ -50,19 +53,16 @@ def measure(cases: Sequence[Case], *, ours_only: bool = False, is_docs: bool = F
         _timed(name, cases[0].payload(), cases[0].url, others)
     gc.collect()
     gc.freeze()
-    for number, case in enumerate(cases):
-        payload = case.payload()
-        gold = docs.gold(payload) if is_docs else None
+    for number, first in enumerate(range(0, len(cases), in_a_row)):
+        some = [(case, case.payload()) for case in cases[first : first + in_a_row]]
         for turn in range(len(names)):
             name = names[(number + turn) % len(names)]
             gc.collect()  # no reader clears away what another left
-            text, outcome, taken_ms = _timed(name, payload, case.url, others)
-            row: Row = {"page": case.page, "reader": name, "outcome": outcome, "ms": round(taken_ms, 3)}
-            row |= {"n_bytes": len(payload), "kind": case.kind}
-            if gold is not None:
-                yield row | docs.kept(gold, text)
-            else:
-                yield row | _scores(case, text)
+            found = [_timed(name, payload, case.url, others) for case, payload in some]
+            for (case, payload), (text, outcome, taken_ms) in zip(some, found, strict=True):
+                row: Row = {"page": case.page, "reader": name, "outcome": outcome, "ms": round(taken_ms, 3)}
+                row |= {"n_bytes": len(payload), "kind": case.kind}
+                yield row | (docs.kept(docs.gold(payload), text) if is_docs else _scores(case, text))
 
 
 def _timed(name: str, payload: bytes, url: str, others: dict[str, readers.Reader]) -> tuple[Any, str, float]:
@@ -154,8 +154,8 @@ def _speed(rows: Sequence[Row], default: Sequence[Row]) -> Row:
     return told
 
 
-def _share(cases: Sequence[Case], ours_only: bool, is_docs: bool) -> list[Row]:
-    return list(measure(cases, ours_only=ours_only, is_docs=is_docs))
+def _share(cases: Sequence[Case], ours_only: bool, is_docs: bool, in_a_row: int) -> list[Row]:
+    return list(measure(cases, ours_only=ours_only, is_docs=is_docs, in_a_row=in_a_row))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -166,6 +166,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--rows", type=Path, metavar="FILE", help="write a row for each page and reader")
     parser.add_argument("--ours-only", action="store_true", help="leave the other readers out")
     parser.add_argument("--limit", type=int, metavar="N", help="at most N pages, evenly spread")
+    parser.add_argument("--in-a-row", type=int, default=1, metavar="N", help="pages that a reader takes in a turn")
     parser.add_argument("--jobs", type=int, default=1, metavar="N", help="processes; times are steadiest with one")
     options = parser.parse_args(arguments)
     is_docs = options.name == "docs"
@@ -176,11 +177,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.jobs > 1:
         parts = [cases[i :: options.jobs] for i in range(options.jobs)]
         with ProcessPoolExecutor(options.jobs, mp_context=get_context("spawn")) as pool:
-            work = [pool.submit(_share, part, options.ours_only, is_docs) for part in parts]
+            work = [pool.submit(_share, part, options.ours_only, is_docs, options.in_a_row) for part in parts]
             rows = [row for part in work for row in part.result()]
         rows.sort(key=lambda row: row["page"])
     else:
-        rows = _share(cases, options.ours_only, is_docs)
+        rows = _share(cases, options.ours_only, is_docs, options.in_a_row)
     if options.rows:
         lines = (json.dumps({"set": options.name} | row, ensure_ascii=False) for row in rows)
         options.rows.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")

@@ -132,6 +132,17 @@ def test_a_page_that_cannot_be_read_counts_as_empty(tmp_path: Path) -> None:
     ]
 
 
+def test_a_reader_may_take_several_pages_in_a_turn(tmp_path: Path) -> None:
+    _wcxb(tmp_path, "dev", "0001", "https://example.com/", f"Tides {SENTENCE}")
+    _wcxb(tmp_path, "dev", "0002", "https://example.org/", "The sea rises")
+    _wcxb(tmp_path, "dev", "0003", "https://example.org/", "The boats")
+    cases = load("wcxb-dev", tmp_path)
+    by_turn = [list(extraction.measure(cases, ours_only=True, in_a_row=n)) for n in (1, 2)]
+    one, two = ([(row["page"], row["f1"]) for row in rows] for rows in by_turn)
+    assert one == two
+    assert [page for page, _ in one] == ["0001", "0002", "0003"]
+
+
 def test_the_article_set_is_read_by_the_names_in_its_truth(tmp_path: Path) -> None:
     (tmp_path / "html").mkdir()
     (tmp_path / "html" / "ab.html.gz").write_bytes(gzip.compress(b"<p>Words</p>"))
