@@ -26,13 +26,13 @@ from evals.extraction_score import words
 from evals.extraction_sets import Case, every, load
 from firsthand.web.extract.charset import decode
 from firsthand.web.extract.controls import Controls
-from firsthand.web.extract.elements import BLOCK, NOT_TEXT
+from firsthand.web.extract.elements import ACTIONS, BLOCK_LEVEL, NOT_TEXT
 from firsthand.web.extract.seen import OPENABLE, hides, is_revealed, opens
 from firsthand.web.extract.sheets import Styles, style_sources
 
 LONG_CHARS = 80  # of a block that counts for is_revealed
 _RUN = 4
-_SKIPPED = NOT_TEXT | {"script", "style", "head", "title", "template"}
+_SKIPPED = {tag for tag, act in ACTIONS.items() if act == NOT_TEXT} | {"script", "style", "head", "title", "template"}
 
 Row = dict[str, Any]
 
@@ -68,7 +68,7 @@ def blocks(source: str) -> Iterator[tuple[str, str]]:
     while stack:
         node, reason = stack.pop()
         tag = node.tag if node is not None else None
-        if node is None or tag in BLOCK:
+        if node is None or tag in BLOCK_LEVEL:
             text = " ".join("".join(run).split())
             run.clear()
             if text:
@@ -80,7 +80,7 @@ def blocks(source: str) -> Iterator[tuple[str, str]]:
             run_reason = reason
             continue
         inner = _reason(tag, node.attributes, styles, controls) if reason == "shown" else reason
-        if inner != reason or tag in BLOCK:
+        if inner != reason or tag in BLOCK_LEVEL:
             stack.append((None, reason))
         children = []
         child = node.first_child

@@ -498,7 +498,7 @@ def test_nothing_that_a_page_says_steers_the_terminal(empty: Path, tmp_path: Pat
     folder = tmp_path / "evil"
     folder.mkdir()
     quoted = EVIL.replace("\x07", "&#7;").replace("\x1b", "&#27;")
-    html = f"<html><head><title>Tide {quoted} {EVIL}</title></head><body><p>The tide table {EVIL} lists 31 ports.</p></body></html>"
+    html = f"<html><head><title>Tide {quoted} {EVIL}</title></head><body><p>The tide table {EVIL} lists 31 ports.</p><p>The tide table of the south lists 31 ports.</p></body></html>"
     (folder / f"tide{EVIL}.html").write_text(html)
     (folder / "second.txt").write_text(f"The tide table of the north lists 40 ports. {EVIL}\n")
     commands = [

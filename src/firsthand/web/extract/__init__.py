@@ -13,7 +13,7 @@ from firsthand.web.extract.failure import unreadable
 from firsthand.web.sniff import sniff
 
 EXTRACTOR = "firsthand-blocks"
-EXTRACTOR_VERSION = "2"
+EXTRACTOR_VERSION = "3"
 __all__ = ["EXTRACTOR", "EXTRACTOR_VERSION", "extract"]
 
 

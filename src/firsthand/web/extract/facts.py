@@ -12,7 +12,9 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
-from urllib.parse import SplitResult, urljoin, urlsplit
+from urllib.parse import SplitResult, urlsplit
+
+from ada_url import join_url, normalize_url
 
 from firsthand.web.extract.bylines import MARKED, Mark, byline, declared_author, labelled, mark_of
 from firsthand.web.extract.dates import any_date, dates_in, iso_date, path_date
@@ -26,6 +28,13 @@ __all__ = ["MARKED", "MAX_LINKS", "MAX_MARKS", "Facts", "iso_date", "mark_of"]
 MAX_LINKS = 2_000  # links_max of the hostile corpora's defaults
 MAX_MARKS = 60  # guess: what dates a page and names its author stands before the sixtieth comment
 MAX_META = 500
+MAX_HREF_CHARS = 2_000
+# What the standard's parser leaves as it is: no dots to resolve, nothing to encode, no port, no capital in the host, and
+# no host that could be a number.
+_PLAIN_PARTS = r"(?:/(?!\.)[A-Za-z0-9_~.-]+)*+/?+(?:\?[A-Za-z0-9_~./&=-]*)?+"
+_PLAIN_ORIGIN = re.compile(r"https?://(?:(?!xn--)[a-z0-9][a-z0-9-]*\.)+[a-z]{2,}(?=/|$)")
+_PLAIN_PATH = re.compile(r"(?!//)" + _PLAIN_PARTS)
+_PLAIN_ADDRESS = re.compile(_PLAIN_ORIGIN.pattern.removesuffix("(?=/|$)") + "(?=/)" + _PLAIN_PARTS)
 _SURELY_PUBLISHED = (
     "article:published_time", "og:article:published_time", "og:published_time", "datepublished",
     "citation_publication_date", "citation_date", "citation_online_date", "parsely-pub-date",
@@ -422,15 +431,18 @@ def _find_heading(blocks: Blocks, words: str) -> int | None:
 
 
 def _absolute(base: str, href: str) -> str | None:
-    """*href* as an absolute http(s) address without fragment, or None."""
-    href = href.strip()
-    if not href or len(href) > 2000:
+    """*href* as an absolute http(s) address without fragment, as a browser makes it, or None."""
+    if len(href) > MAX_HREF_CHARS:
         return None
+    if _PLAIN_ADDRESS.fullmatch(href):  # as it is already, and so are most
+        return href
+    if href[:1] == "/" and _PLAIN_PATH.fullmatch(href) and (origin := _PLAIN_ORIGIN.match(base)):
+        return origin[0] + href
     try:
-        absolute = urljoin(base, href).partition("#")[0]
-        parts = urlsplit(absolute)
-        if parts.scheme not in ("http", "https") or not parts.hostname:
+        absolute = join_url(base, href)
+    except ValueError:
+        try:
+            absolute = normalize_url(href)
+        except ValueError:
             return None
-    except ValueError:  # brackets that hold no IPv6 address, and their like
-        return None
-    return absolute.replace(" ", "%20")
+    return absolute.partition("#")[0] if absolute.startswith(("http://", "https://")) else None

@@ -17,9 +17,10 @@ from xml.parsers import expat
 
 from firsthand.values import Text
 from firsthand.web.extract import charset
-from firsthand.web.extract.drafts import Draft, assemble, prose
+from firsthand.web.extract.drafts import Draft, assemble
 from firsthand.web.extract.facts import Facts, iso_date
 from firsthand.web.extract.failure import unreadable
+from firsthand.web.extract.words import prose
 
 MAX_DEPTH = 512  # as HTML
 _XML_ENTITIES = frozenset({"amp", "lt", "gt", "quot", "apos"})
@@ -76,12 +77,13 @@ def extract_xml(payload: bytes, *, url: str, content_type: str | None = None, me
             facts.add_link(link)
     if not drafts:
         raise unreadable("no_text", "The XML holds no text.")
-    body, blocks = assemble(drafts)
+    made = assemble(drafts)
     feed = reader.feed
     language = (feed.fields.get("language") or reader.language).strip().lower()
     return Text(
-        body=body,
-        blocks=blocks,
+        body=made.body,
+        blocks=made.blocks,
+        anchors=made.anchors,
         media_type=media_type,
         charset=decoded.chosen,
         declared_charset=decoded.declared,

@@ -10,9 +10,10 @@ import re
 from typing import Any
 
 from firsthand.values import BlockKind, Text
-from firsthand.web.extract.drafts import Draft, assemble, prose
+from firsthand.web.extract.drafts import Draft, assemble
 from firsthand.web.extract.facts import iso_date
 from firsthand.web.extract.failure import unreadable
+from firsthand.web.extract.words import prose
 
 MAX_PAGES = 10_000  # guess: five times the longest manual measured; so many take 15 s, so the CPU limit comes first
 _MAX_CHARS = 20_000_000  # guess: a PDF of 2,000 pages has 6 million characters
@@ -46,10 +47,10 @@ def extract_pdf(payload: bytes) -> Text:
         if n_failed == n_pages:
             raise unreadable("parse_error", "The PDF has no page that can be read.", n_pages=n_pages)
         raise unreadable("pdf_scanned", "The PDF holds pictures of text, not text.", n_pages=n_pages)
-    body, blocks = assemble(drafts)
+    made = assemble(drafts)
     return Text(
-        body=body,
-        blocks=blocks,
+        body=made.body,
+        blocks=made.blocks,
         media_type="application/pdf",
         title=prose(facts.get("Title", ""))[:300],
         author=prose(facts.get("Author", ""))[:300] or None,

@@ -119,7 +119,7 @@ def _hides_by_attributes(tag: str, attributes: Mapping[str, str | None], styles:
     if "popover" in attributes and not display:
         return "popover"
     names = attributes.get("class")
-    if names and _is_for_screen_readers(names):
+    if names and is_for_screen_readers(names):
         return "screen_reader_only"
     hidden = attributes.get("aria-hidden")
     return "aria_hidden" if hidden and hidden.strip().lower() == "true" else ""
@@ -158,7 +158,7 @@ def is_revealed(hidden_chars: int, shown_chars: int, reason: str, n_long_blocks:
     )
 
 
-def _is_for_screen_readers(names: str) -> bool:
+def is_for_screen_readers(names: str) -> bool:
     # Asked of every element with a class, so nearly all are told by a part that each of the names has.
     if "sr" in names or "reen" in names or "isually" in names or "y-hid" in names or "nvisible" in names:
         return not SCREEN_READER_ONLY.isdisjoint(names.lower().split())

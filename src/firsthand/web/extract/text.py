@@ -12,9 +12,10 @@ from collections.abc import Iterator, Sequence
 
 from firsthand.values import Text
 from firsthand.web.extract import charset
-from firsthand.web.extract.drafts import Draft, assemble, code, prose
+from firsthand.web.extract.drafts import Draft, assemble
 from firsthand.web.extract.facts import Facts, iso_date
 from firsthand.web.extract.failure import unreadable
+from firsthand.web.extract.words import code, prose
 
 _HEADING = re.compile(r"(#{1,6})[ \t]+(.+?)[ \t#]*$")
 _ITEM = re.compile(r"([ \t]*)((?:[-*+•]|o(?=  ))[ \t]+(?=\S))?(?(2)|\d{1,3}[.)][ \t]+\S)")
@@ -56,10 +57,10 @@ def extract_text(payload: bytes, *, url: str, content_type: str | None = None, i
     drafts += _drafts(source, is_markdown)
     if not drafts:
         raise unreadable("no_text", "The file has no text.")
-    body, blocks = assemble(drafts)
+    made = assemble(drafts)
     return Text(
-        body=body,
-        blocks=blocks,
+        body=made.body,
+        blocks=made.blocks,
         media_type="text/markdown" if is_markdown else "text/plain",
         charset=decoded.chosen,
         declared_charset=decoded.declared,

@@ -14,8 +14,9 @@ from dataclasses import dataclass
 
 from firsthand.values import Text
 from firsthand.web.extract import charset
-from firsthand.web.extract.drafts import Draft, assemble, code, prose
+from firsthand.web.extract.drafts import Draft, assemble
 from firsthand.web.extract.failure import unreadable
+from firsthand.web.extract.words import code, prose
 
 MAX_DEPTH = 200  # json_depth_max of the hostile corpora's defaults
 MAX_DIGITS = 4300  # the limit that Python itself sets for integers (sys.int_info.default_max_str_digits)
@@ -60,10 +61,10 @@ def extract_json(payload: bytes, *, url: str, content_type: str | None = None) -
     drafts = list(_drafts(value))
     if not drafts:
         raise unreadable("no_text", "The JSON holds no value that could be read.")
-    body, blocks = assemble(drafts)
+    made = assemble(drafts)
     return Text(
-        body=body,
-        blocks=blocks,
+        body=made.body,
+        blocks=made.blocks,
         media_type="application/json",
         charset=decoded.chosen,
         declared_charset=decoded.declared,
