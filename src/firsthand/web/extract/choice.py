@@ -24,6 +24,7 @@ _CREDITS = frozenset({"caption", "credit", "credits"})
 _LIKELY, _OWN_WORDS = 0.5, 30  # a page with less beside its "comments" only calls its text so
 _QUOTED = 0.6  # the least score of a quotation in an article
 _COPY_CHARS, _COPY_HEADS = 600, 3
+_COPY_LOOKS, _COPY_LOOK_CHARS = 200, 5000  # so that a page of long blocks costs no more than others
 _MANUAL_CUT = 0.2
 _HEADING_SCORE = 0.3  # guess
 _WHOLE_SHARE = 0.4  # of a list, a table or a code block chosen: then all of it is

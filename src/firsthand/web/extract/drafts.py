@@ -23,6 +23,11 @@ class Hiding:
     reason: str
     opens: str = ""
     around: Hiding | None = None
+    closed: frozenset[str] = frozenset()  # its own reason and those around it, but for what a reader can open
+
+    def __post_init__(self) -> None:
+        around = self.around.closed if self.around is not None else frozenset[str]()
+        self.closed = around if self.opens else around | {self.reason}
 
 
 @dataclass(slots=True)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
-from firsthand.web.extract.drafts import Draft, Hiding
+from firsthand.web.extract.drafts import Draft
 from firsthand.web.extract.elements import FOOTER, NAV
 from firsthand.web.extract.seen import is_revealed
 from firsthand.web.extract.walk import Container
@@ -62,37 +62,27 @@ class _Path:
 
 def _set_visibility(drafts: Sequence[Draft]) -> None:
     """Everything stands in the body but what is hidden and neither opens nor is revealed."""
-    if all(draft.hiding is None for draft in drafts):
+    hidden = [draft for draft in drafts if draft.hiding is not None]
+    if not hidden:
         return
-    shown = noscript = 0
+    shown = sum(len(draft.text) for draft in drafts if draft.hiding is None or not draft.hiding.closed)
+    noscript = 0
     by_reason: dict[str, list[int]] = {}  # what one reason alone hides: characters of long blocks, and their number
-    for draft in drafts:
-        n_chars = len(draft.text)
-        reasons = {hiding.reason for hiding in _chain(draft) if not hiding.opens}
-        if not reasons:
-            shown += n_chars
-        elif reasons == {"noscript"}:
+    for draft in hidden:
+        assert draft.hiding is not None
+        n_chars, reasons = len(draft.text), draft.hiding.closed
+        if reasons == {"noscript"}:
             noscript += n_chars
         elif len(reasons) == 1 and n_chars >= _LONG_CHARS:
-            amounts = by_reason.setdefault(reasons.pop(), [0, 0])
+            amounts = by_reason.setdefault(min(reasons), [0, 0])
             amounts[0] += n_chars
             amounts[1] += 1
-    revealed = {
-        reason for reason, (n_chars, n_blocks) in by_reason.items() if is_revealed(n_chars, shown, reason, n_blocks)
-    }
+    revealed = {reason for reason, (chars, blocks) in by_reason.items() if is_revealed(chars, shown, reason, blocks)}
     if shown < _LINE_CHARS or (noscript >= _NOSCRIPT_CHARS and noscript >= _NOSCRIPT_RATIO * shown):
         revealed.add("noscript")
-    for draft in drafts:
-        for hiding in _chain(draft):
-            if hiding.opens or hiding.reason in revealed:
-                draft.visibility, draft.reason = "collapsed", hiding.opens or hiding.reason
-            else:
-                draft.visibility, draft.reason = "hidden", hiding.reason
-                break
-
-
-def _chain(draft: Draft) -> Iterator[Hiding]:
-    hiding = draft.hiding
-    while hiding is not None:
-        yield hiding
-        hiding = hiding.around
+    for draft in hidden:
+        assert draft.hiding is not None
+        left = draft.hiding.closed - revealed
+        draft.visibility = "hidden" if left else "collapsed"
+        own = draft.hiding.opens or draft.hiding.reason
+        draft.reason = own if not left or own in left else min(left)

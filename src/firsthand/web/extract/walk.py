@@ -64,7 +64,7 @@ _WORDS = re.compile(r"\w\s+\w")  # one word alone says nothing
 class Container:
     """A block-level element: the blocks from ``start`` up to ``end``."""
 
-    __slots__ = ("end", "flags", "names", "parent", "start", "tag")
+    __slots__ = ("_words", "end", "flags", "names", "parent", "start", "tag")
 
     def __init__(self, tag: str, names: Names, parent: int, flags: int, start: int) -> None:
         self.tag = tag
@@ -73,11 +73,14 @@ class Container:
         self.flags = flags  # elements.FLAGS of it and of all around it
         self.start = start
         self.end = start
+        self._words: tuple[str, ...] | None = None
 
     @property
     def words(self) -> tuple[str, ...]:
         """The words of its class, id and itemprop."""
-        return class_words(self.names) if self.names is not None else ()
+        if self._words is None:
+            self._words = class_words(self.names) if self.names is not None else ()
+        return self._words
 
 
 class Walk:
