@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/pip --disable-pip-version-check -q
 
-.PHONY: setup demo test check evals evals-demo evals-walls bench crash crash-long crash-paid promises trust trust-long \
+.PHONY: setup demo test check evals evals-demo evals-walls evals-extraction bench crash crash-long crash-paid promises trust trust-long \
 	fuzz fuzz-long pins clean
 
 setup: $(VENV)/.base
@@ -43,6 +43,9 @@ evals-walls: $(VENV)/.dev  ## what came instead of a page, against the pinned fl
 
 evals: $(VENV)/.dev  ## the open questions over six documentation packages
 	@$(BIN)/python -m evals.run_questions --install --no-misses
+
+evals-extraction: $(VENV)/.dev  ## main text of the golden pages; for the public sets see evals/README.md
+	@$(BIN)/python -m evals.extraction --set golden evals/data/extraction --ours-only
 
 bench: $(VENV)/.dev  ## start-up, answer and recall, one JSON object each
 	@$(BIN)/python -m benchmarks.answer

@@ -82,11 +82,14 @@ TRUST_PAGE = rows_of(
             f"{TRUST}test_p13_every_quote_of_every_demo_answer_stands_in_its_page",
             f"{TRUST}test_p13_the_judge_notices_a_changed_byte",
             "tests/evidence/test_support.py::test_citation_attack_ends_as_the_corpus_says",
+            "tests/live/test_older_texts.py::test_answers_stand_word_for_word_after_their_pages_were_read_anew",
+            "tests/live/test_older_texts.py::test_a_bundle_of_an_older_extractor_satisfies_the_checker_of_strangers",
         ),
         "P14": owed(
             "a changed byte of a kept page is noticed",
             "tests/evidence/test_store.py::test_a_payload_flipped_cut_lengthened_swapped_or_deleted_is_noticed_1000_of_1000",
             "tests/evidence/test_store.py::test_anything_changed_in_a_kept_text_is_noticed",
+            "tests/evidence/test_sheet.py::test_anything_changed_in_a_text_that_was_kept_before_is_noticed",
             "tests/evidence/test_verify.py::test_every_changed_byte_of_a_kept_page_and_text_is_noticed",
         ),
         "P15": owed(

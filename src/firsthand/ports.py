@@ -42,6 +42,7 @@ class Fetched:
     code: str = ""
     detail: str = ""
     retry_after_s: float | None = None  # the site's own word on when to ask again
+    text_digest: str = ""  # two addresses of one digest are one page
     is_kept: bool = False  # a page that was fetched before stands in; nothing was sent
 
 

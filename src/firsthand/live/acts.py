@@ -85,8 +85,10 @@ class LiveActs:
             if stand_in is None:
                 store.keep_page(connection, page)
             kept_id = text_id or _keep_text(connection, page, read)
-            title = read[0].title if read is not None else store.page_ref(connection, kept_id).title
-            fetched = Fetched(url, "ok", text_id=kept_id, final_url=page.url, title=title)
+            kept = store.page_ref(connection, kept_id)
+            fetched = Fetched(
+                url, "ok", text_id=kept_id, final_url=page.url, title=kept.title, text_digest=kept.text_digest
+            )
             return fetched_json(replace(fetched, is_kept=stand_in is not None))
 
         n_bytes = 0 if stand_in is not None or page.validator else len(page.payload)

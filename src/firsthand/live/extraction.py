@@ -198,7 +198,7 @@ class _Worker:
             return subprocess.Popen(
                 [sys.executable, "-I", "-X", "utf8", "-c", _PROGRAM, path, *limits, str(reading), self._reader],
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-                env={}, cwd="/", pass_fds=(reading,),
+                env={"OPENBLAS_NUM_THREADS": "1"}, cwd="/", pass_fds=(reading,),
             )  # fmt: skip
         finally:
             os.close(reading)

@@ -167,13 +167,15 @@ class _Pages:
         self.text_ids: list[int] = []
         self.failures: list[Failure] = []
         self.duplicates: list[str] = []
+        self._digests: set[str] = set()
 
     def take(self, fetched: Fetched) -> None:
         """Give *fetched* a place, or note why it has none."""
         if fetched.text_id is None:
             self.failures.append(Failure("fetch", fetched.url, fetched.outcome, fetched.detail))
-        elif fetched.text_id in self.text_ids:
+        elif fetched.text_id in self.text_ids or (fetched.text_digest and fetched.text_digest in self._digests):
             self.duplicates.append(fetched.url)
         else:
+            self._digests.add(fetched.text_digest)
             self.text_ids.append(fetched.text_id)
             self.n_free -= 1

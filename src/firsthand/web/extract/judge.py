@@ -34,8 +34,9 @@ _FORUM_PATH = re.compile(r"/(?:forums?|topics?|threads?|discussions?|t|questions
 _MANUAL_PATH = re.compile(r"/(?:docs?|manual|man\d?|reference|api|library|tutorial)(?:/|$|[-_.])", re.IGNORECASE)
 # Guesses: what a manual has of code and definitions, by words; and a page that has a path of one needs less of it.
 _MANUAL_SHARE, _MANUAL_SHARE_WITH_PATH = 0.15, 0.05
-# A page of so few words is a note and not a site's page: all of it is main but links and what stands in furniture, which
-# class words of this weight tell unless nearly the whole page is inside.
+# A page of so few words, or one whose elements have no class that the model knows, is judged by its elements alone: all
+# of it is main but links and what stands in furniture, which class words of this weight tell unless nearly the whole
+# page is inside.
 _PLAIN_WORDS, _PLAIN_SCORE = 100, 0.6
 _TELLING_ODDS, _WHOLE = -1.5, 0.9
 _FURNITURE = NAV | FOOTER | DIALOG | BUTTON
@@ -50,7 +51,7 @@ def judge(drafts: Sequence[Draft], containers: Sequence[Container], title: str, 
     scores = np.zeros(len(drafts))
     scores[visible] = trees.scores(measured.table[visible])
     words, start, end = measured.words, measured.start, measured.end
-    if words.sum() < _PLAIN_WORDS:
+    if words.sum() < _PLAIN_WORDS or _is_bare(containers, trees.lexicon):
         scores = _plain(drafts, containers, scores, words, trees.lexicon)
     chosen, expected = choose(scores, words)
     if is_manual(drafts, words, source, page):
@@ -81,6 +82,10 @@ def is_manual(drafts: Sequence[Draft], words: Array, source: str, page: Page) ->
     technical = np.array([draft.kind in ("code", "term", "definition") for draft in drafts])
     share = float((words * technical).sum()) / max(1.0, float(words.sum()))
     return share >= _MANUAL_SHARE or (share >= _MANUAL_SHARE_WITH_PATH and _MANUAL_PATH.search(page.path) is not None)
+
+
+def _is_bare(containers: Sequence[Container], lexicon: Mapping[str, float]) -> bool:
+    return not any(word in lexicon for c in containers if c.start < c.end for word in c.words)
 
 
 def _plain(
