@@ -19,7 +19,10 @@ from firsthand.web.extract.elements import MAIN, N_JUDGED_FLAGS
 from firsthand.web.extract.walk import Container
 
 Array = NDArray[Any]
+Columns = dict[str, Array]
 KINDS = ("heading", "paragraph", "item", "term", "definition", "code", "row", "caption", "quote")
+_HEADING, _PARAGRAPH, _ITEM, _, _, _CODE, _ROW, _CAPTION, _QUOTE = range(len(KINDS))
+_COUNT, _SIZE, _LINKED, _LONG_SIZE, _PROSE, _STOPS, _HEADINGS, _ITEM_SIZE = range(8)  # what is summed
 N_LEVELS = 5  # of containers around a block
 _CHARS_OF_WORD = 6.0  # English with its space
 _WIDE = 2.5  # a character of a script without spaces says as much as this many letters; from XQuAD's parallel texts
@@ -52,139 +55,180 @@ class Measured:
 def measure(
     drafts: Sequence[Draft], containers: Sequence[Container], page: Page, lexicon: Mapping[str, float]
 ) -> Measured:
-    """The features of every draft. *lexicon*: class word → log-odds that text under it is main."""
-    n = len(drafts)
-    columns: dict[str, Array] = {}
-    shape = _shapes(drafts)
-    size, words, links = shape["size"], shape["words"], shape["links"]
-    visible = np.array([draft.visibility != "hidden" for draft in drafts], dtype=np.float64)
-    size, words = size * visible, words * visible
-    link_size = links * size
-    is_long = (size >= _LONG) & (links < _LOW_LINKS)
-    long_size = size * is_long
-    kinds = np.array([KINDS.index(draft.kind) for draft in drafts])
-    is_prose = (kinds == 1) | (kinds == 8)
-    total = max(1.0, float(size.sum()))
-    total_long = max(1.0, float(long_size.sum()))
+    """The features of every draft, of which there is one at least.
 
-    # Sums that run through the page, one column each.
-    base = np.stack(
-        [np.ones(n), size, link_size, long_size, size * is_prose, shape["stops"], kinds == 0, size * (kinds == 2)],
-        axis=1,
-    )
-    sums = np.zeros((n + 1, base.shape[1]))
-    np.cumsum(base, axis=0, out=sums[1:])
-    start = np.array([c.start for c in containers])
-    end = np.array([c.end for c in containers])
-    held = sums[end] - sums[start]
-    around = _Around(drafts, containers, held, lexicon, total_long)
+    *lexicon*: class word → log-odds that text under it is main.
+    """
+    sums = _Sums(drafts)
+    start = np.array([container.start for container in containers])
+    end = np.array([container.end for container in containers])
+    around = _Around(drafts, containers, sums.through[end] - sums.through[start], lexicon, sums.total_long)
+    columns = {**_own(sums, drafts), **_places(sums)}
+    titles, title_score = _titles(sums, drafts, page.title)
+    columns |= {**titles, **_neighbours(sums), **_surroundings(sums, around), **_groups(sums, around)}
+    facts = {"title_score": title_score, **_of_page(sums, around, page)}
+    facts["page_dup"] = float(columns["dup_earlier"].mean())
+    facts["page_lexical"] = float(around.lexical["lex_near"].mean())
+    table = np.empty((len(drafts), len(columns) + len(facts)), dtype=np.float32)
+    for number, values in enumerate(columns.values()):
+        table[:, number] = values
+    table[:, len(columns) :] = list(facts.values())
+    return Measured(table, sums.words, start, end, (*columns, *facts))
 
-    # -- the block itself
-    columns["is_heading"], columns["is_caption"] = kinds == 0, kinds == 7
-    columns["level"] = np.array([draft.level for draft in drafts])
-    columns["size"] = np.log1p(size)
-    columns["links"] = links
-    columns["capitals"] = shape["capitals"] / np.maximum(1.0, size)
-    for name in ("stops", "word_size", "ends"):
-        columns[name] = shape[name]
+
+class _Sums:
+    """Amounts of each block, and their sums that run through the page: blocks × (_COUNT, _SIZE ...)."""
+
+    def __init__(self, drafts: Sequence[Draft]) -> None:
+        shape = _shapes(drafts)
+        visible = np.array([draft.visibility != "hidden" for draft in drafts], dtype=np.float64)
+        self.n = len(drafts)
+        self.index = np.arange(self.n)
+        self.shape = shape
+        self.size, self.words, self.links = shape["size"] * visible, shape["words"] * visible, shape["links"]
+        self.kinds = np.array([KINDS.index(draft.kind) for draft in drafts])
+        self.is_long = (self.size >= _LONG) & (self.links < _LOW_LINKS)
+        amounts = [
+            np.ones(self.n),
+            self.size,
+            self.links * self.size,
+            self.size * self.is_long,
+            self.size * ((self.kinds == _PARAGRAPH) | (self.kinds == _QUOTE)),
+            shape["stops"],
+            self.kinds == _HEADING,
+            self.size * (self.kinds == _ITEM),
+        ]
+        self.through = np.zeros((self.n + 1, len(amounts)))
+        np.cumsum(np.stack(amounts, axis=1), axis=0, out=self.through[1:])
+        self.total = max(1.0, float(self.through[-1, _SIZE]))
+        self.total_long = max(1.0, float(self.through[-1, _LONG_SIZE]))
+
+
+def _own(sums: _Sums, drafts: Sequence[Draft]) -> Columns:
+    """The block itself."""
     earlier, again = _duplicates(drafts)
-    columns["dup_earlier"], columns["dup_count"] = earlier, again
+    return {
+        "is_heading": sums.kinds == _HEADING,
+        "is_caption": sums.kinds == _CAPTION,
+        "level": np.array([draft.level for draft in drafts]),
+        "size": np.log1p(sums.size),
+        "links": sums.links,
+        "capitals": sums.shape["capitals"] / np.maximum(1.0, sums.size),
+        "stops": sums.shape["stops"],
+        "word_size": sums.shape["word_size"],
+        "ends": sums.shape["ends"],
+        "dup_earlier": earlier,
+        "dup_count": again,
+    }
 
-    # -- place in the page
-    index = np.arange(n)
-    columns["place"] = index / max(1, n - 1)
-    before = sums[:-1]
-    columns["size_before"] = before[:, 1] / total
-    columns["size_after"] = 1.0 - sums[1:, 1] / total
-    columns["index_back"] = np.minimum(n - 1 - index, 200)
-    columns["long_before"] = before[:, 3] / total_long
-    heads = np.maximum.accumulate(np.where(kinds == 0, index, -1))
-    columns["since_heading"] = np.where(heads < 0, 50, np.minimum(50, index - heads))
 
-    # -- title
-    match, score = _title_block(drafts, page.title)
-    if match < 0:
-        columns["after_title"] = columns["from_title"] = columns["size_from_title"] = np.full(n, -1.0)
-    else:
-        columns["after_title"] = index > match
-        columns["from_title"] = np.clip(index - match, -60, 120)
-        columns["size_from_title"] = (before[:, 1] - before[match, 1]) / total
+def _places(sums: _Sums) -> Columns:
+    """Where in the page it stands."""
+    heads = np.maximum.accumulate(np.where(sums.kinds == _HEADING, sums.index, -1))
+    return {
+        "place": sums.index / max(1, sums.n - 1),
+        "size_before": sums.through[:-1, _SIZE] / sums.total,
+        "size_after": 1.0 - sums.through[1:, _SIZE] / sums.total,
+        "index_back": np.minimum(sums.n - 1 - sums.index, 200),
+        "long_before": sums.through[:-1, _LONG_SIZE] / sums.total_long,
+        "since_heading": np.where(heads < 0, 50, np.minimum(50, sums.index - heads)),
+    }
+
+
+def _titles(sums: _Sums, drafts: Sequence[Draft], title: str) -> tuple[Columns, float]:
+    """Where it stands from what repeats the page's title and from its first heading; how well the title is repeated."""
+    none = np.full(sums.n, -1.0)
+    match, score = _title_block(drafts, title)
+    columns: Columns = dict.fromkeys(("after_title", "from_title", "size_from_title"), none)
+    if match >= 0:
+        before = sums.through[:-1, _SIZE]
+        columns["after_title"] = sums.index > match
+        columns["from_title"] = np.clip(sums.index - match, -60, 120)
+        columns["size_from_title"] = (before - before[match]) / sums.total
     h1 = next((i for i, draft in enumerate(drafts) if draft.level == 1 and draft.kind == "heading"), -1)
-    columns["after_h1"] = index > h1 if h1 >= 0 else np.full(n, -1.0)
+    columns["after_h1"] = sums.index > h1 if h1 >= 0 else none
+    return columns, score
 
-    # -- neighbours
-    for name, values in (("size", columns["size"]), ("links", links)):
+
+def _neighbours(sums: _Sums) -> Columns:
+    """What stands before and after it."""
+    columns: Columns = {}
+    for name, values in (("size", np.log1p(sums.size)), ("links", sums.links)):
         columns[f"{name}-1"] = np.concatenate([[0.0], values[:-1]])
         columns[f"{name}+1"] = np.concatenate([values[1:], [0.0]])
     for reach in (4, 12):
-        low, high = np.maximum(0, index - reach), np.minimum(n, index + reach + 1)
-        window = sums[high] - sums[low]
-        amount = np.maximum(1.0, window[:, 1])
-        columns[f"window_long{reach}"] = window[:, 3] / amount
-        columns[f"window_links{reach}"] = window[:, 2] / amount
-        columns[f"window_size{reach}"] = np.log1p(window[:, 1] / (high - low))
+        low, high = np.maximum(0, sums.index - reach), np.minimum(sums.n, sums.index + reach + 1)
+        window = sums.through[high] - sums.through[low]
+        amount = np.maximum(1.0, window[:, _SIZE])
+        columns[f"window_long{reach}"] = window[:, _LONG_SIZE] / amount
+        columns[f"window_links{reach}"] = window[:, _LINKED] / amount
+        columns[f"window_size{reach}"] = np.log1p(window[:, _SIZE] / (high - low))
+    return columns
 
-    # -- containers around
+
+def _surroundings(sums: _Sums, around: _Around) -> Columns:
+    """The containers around it."""
     own = around.own
     flags = around.flags[own]
-    for bit in range(N_JUDGED_FLAGS):
-        columns[f"flag{bit}"] = (flags >> bit) & 1
+    columns: Columns = {f"flag{bit}": (flags >> bit) & 1 for bit in range(N_JUDGED_FLAGS)}
     columns["depth"] = around.depth[own]
-    for name, values in around.lexical.items():
-        columns[name] = values[own]
+    columns |= {name: values[own] for name, values in around.lexical.items()}
     columns["inside_core"] = around.inside[own]
     columns["to_core"] = around.depth[around.core] - around.lca[own]
     level = own
     for number in range(N_LEVELS):
         level = around.wider[level] if number else level
-        figures = held[level]
-        amount = np.maximum(1.0, figures[:, 1])
+        held = around.held[level]
+        amount = np.maximum(1.0, held[:, _SIZE])
         if number:
-            columns[f"up{number}_blocks"] = np.log1p(figures[:, 0])
-            columns[f"up{number}_long"] = figures[:, 3] / total_long
-            columns[f"up{number}_stops"] = figures[:, 5] / amount * 100
-        columns[f"up{number}_mean"] = np.log1p(figures[:, 1] / np.maximum(1.0, figures[:, 0]))
-        columns[f"up{number}_links"] = figures[:, 2] / amount
-        columns[f"up{number}_prose"] = figures[:, 4] / amount
-        columns[f"up{number}_share"] = figures[:, 1] / total
+            columns[f"up{number}_blocks"] = np.log1p(held[:, _COUNT])
+            columns[f"up{number}_long"] = held[:, _LONG_SIZE] / sums.total_long
+            columns[f"up{number}_stops"] = held[:, _STOPS] / amount * 100
+        columns[f"up{number}_mean"] = np.log1p(held[:, _SIZE] / np.maximum(1.0, held[:, _COUNT]))
+        columns[f"up{number}_links"] = held[:, _LINKED] / amount
+        columns[f"up{number}_prose"] = held[:, _PROSE] / amount
+        columns[f"up{number}_share"] = held[:, _SIZE] / sums.total
+    return columns
+
+
+def _groups(sums: _Sums, around: _Around) -> Columns:
+    """The containers of the page that look like its own, and like the nearest one that is repeated."""
+    columns: Columns = {}
     counts, amounts, linked, longs = around.groups
     for name, groups in (("own", around.signature), ("group", around.repeated)):
-        group = groups[own]
+        group = groups[around.own]
         amount = np.maximum(1.0, amounts[group])
         columns[f"{name}_count"] = np.log1p(counts[group])
         columns[f"{name}_mean"] = np.log1p(amounts[group] / np.maximum(1, counts[group]))
         columns[f"{name}_links"] = linked[group] / amount
-        columns[f"{name}_share"] = amounts[group] / total
-        columns[f"{name}_long"] = longs[group] / total_long
+        columns[f"{name}_share"] = amounts[group] / sums.total
+        columns[f"{name}_long"] = longs[group] / sums.total_long
+    return columns
 
-    whole = sums[-1] / total
-    facts = {
-        "title_score": score,
-        "core_share": held[around.core, 3] / total_long,
-        "page_blocks": np.log1p(n),
-        "page_size": np.log1p(total),
-        "page_links": whole[2],
-        "page_long": whole[3],
-        "page_prose": whole[4],
-        "page_stops": whole[5] * 100,
-        "page_items": whole[7],
-        "page_headings": whole[6] * total / n,
-        "page_rows": np.count_nonzero(kinds == 6) / n,
-        "page_code": float(size[kinds == 5].sum()) / total,
+
+def _of_page(sums: _Sums, around: _Around, page: Page) -> dict[str, float]:
+    """The page, the same for all its blocks."""
+    whole = sums.through[-1]
+    share = whole / sums.total
+    return {
+        "core_share": around.held[around.core, _LONG_SIZE] / sums.total_long,
+        "page_blocks": np.log1p(sums.n),
+        "page_size": np.log1p(sums.total),
+        "page_links": share[_LINKED],
+        "page_long": share[_LONG_SIZE],
+        "page_prose": share[_PROSE],
+        "page_stops": share[_STOPS] * 100,
+        "page_items": share[_ITEM_SIZE],
+        "page_headings": whole[_HEADINGS] / sums.n,
+        "page_rows": np.count_nonzero(sums.kinds == _ROW) / sums.n,
+        "page_code": float(sums.size[sums.kinds == _CODE].sum()) / sums.total,
         "page_main": float(bool(around.all_flags & MAIN)),
         "page_articles": np.log1p(around.n_articles),
         "page_is_article": float(page.is_article),
-        "page_long_blocks": np.log1p(np.count_nonzero(is_long)),
+        "page_long_blocks": np.log1p(np.count_nonzero(sums.is_long)),
         "page_path": float(page.path.strip("/").count("/")),
         "page_path_size": float(len(page.path)),
-        "page_dup": float(earlier.mean()),
-        "page_lexical": float(around.lexical["lex_near"].mean()),
     }
-    table = np.empty((n, len(columns) + len(facts)), dtype=np.float32)
-    for number, values in enumerate(columns.values()):
-        table[:, number] = values
-    table[:, len(columns) :] = list(facts.values())
-    return Measured(table, words, start, end, (*columns, *facts))
 
 
 def _shapes(drafts: Sequence[Draft]) -> dict[str, Array]:
@@ -266,74 +310,78 @@ class _Around:
         lexicon: Mapping[str, float],
         total_long: float,
     ) -> None:
+        self.held = held
         self.own = np.array([draft.container for draft in drafts], dtype=np.int64)
         self.flags = np.array([c.flags for c in containers])
         self.all_flags = int(np.bitwise_or.reduce(self.flags))
         self.n_articles = sum(c.tag == "article" for c in containers)
-        sizes = held[:, 3].tolist()
+        self._set_places(containers, total_long)
+        self._set_lexical(containers, lexicon)
+        self._set_groups(containers)
+
+    def _set_places(self, containers: Sequence[Container], total_long: float) -> None:
+        """Depth, the core (the smallest container with most of the long text), and the next wider container."""
         self.core = 0
-        for i, amount in enumerate(sizes):  # parents first: the last that holds enough is the innermost
+        for i, amount in enumerate(self.held[:, _LONG_SIZE].tolist()):  # parents first: the last is the innermost
             if amount >= _CORE_SHARE * total_long and containers[i].end - containers[i].start > 1:
                 self.core = i
-        chain = set()
-        at = self.core
+        chain, at = {0}, self.core
         while at:
             chain.add(at)
             at = containers[at].parent
-        chain.add(0)
         m = len(containers)
         depth, lca, inside, wider = [0] * m, [0] * m, [0] * m, [0] * m
-        low, high, total, near = [0.0] * m, [0.0] * m, [0.0] * m, [0.0] * m
-        own_score = [0.0] * m
-        signature, repeated = [0] * m, [0] * m
-        known: dict[Any, int] = {}
-        scores: dict[tuple[str, ...], tuple[float, float, float]] = {}
-        words_of: list[tuple[str, ...]] = [()] * m
-        for i, c in enumerate(containers):
-            p = c.parent
+        inside[0] = int(self.core == 0)
+        for i in range(1, m):
+            c = containers[i]
+            p, parent = c.parent, containers[c.parent]
             inside[i] = int(i == self.core or inside[p])
-            if i == 0:
-                continue
             depth[i] = depth[p] + 1
             lca[i] = depth[i] if i in chain else lca[p]
-            parent = containers[p]
             wider[i] = p if (parent.start != c.start or parent.end != c.end) else wider[p]
-            if c.start == c.end:  # empty: no block asks for it
+        self.depth, self.lca = np.array(depth), np.array(lca)
+        self.inside, self.wider = np.array(inside), np.array(wider)
+
+    def _set_lexical(self, containers: Sequence[Container], lexicon: Mapping[str, float]) -> None:
+        """What the class words of a container and of those around it say. Of an empty one nobody asks."""
+        m = len(containers)
+        own, low, high, total, near = ([0.0] * m for _ in range(5))
+        scores: dict[tuple[str, ...], tuple[float, float, float]] = {(): (0.0, 0.0, 0.0)}
+        for i in range(1, m):
+            c = containers[i]
+            if c.start == c.end:
                 continue
-            words = words_of[i] = c.words
-            if words:
-                found = scores.get(words)
-                if found is None:
-                    values = [lexicon[word] for word in words if word in lexicon]
-                    found = scores[words] = (min(values), max(values), sum(values)) if values else (0.0, 0.0, 0.0)
-                lowest, highest, mine = found
-            else:
-                lowest = highest = mine = 0.0
-            own_score[i] = mine
+            words, p = c.words, c.parent
+            found = scores.get(words)
+            if found is None:
+                values = [lexicon[word] for word in words if word in lexicon]
+                found = scores[words] = (min(values), max(values), sum(values)) if values else scores[()]
+            lowest, highest, mine = found
+            own[i] = mine
             low[i], high[i] = min(low[p], lowest), max(high[p], highest)
             total[i] = 0.7 * total[p] + mine
-            near[i] = mine + 0.5 * own_score[p] + 0.25 * own_score[parent.parent]
-            signature[i] = known.setdefault((c.tag, words, parent.tag, words_of[p]), len(known) + 1)
-        self.signature = np.array(signature)
-        n_groups = len(known) + 1
+            near[i] = mine + 0.5 * own[p] + 0.25 * own[containers[p].parent]
+        named = {"lex_own": own, "lex_low": low, "lex_high": high, "lex_total": total, "lex_near": near}
+        self.lexical = {name: np.array(values) for name, values in named.items()}
+
+    def _set_groups(self, containers: Sequence[Container]) -> None:
+        """Containers of the same element and class words in parents of the same: their number, size, links, long text."""
+        m = len(containers)
+        signature, repeated = [0] * m, [0] * m
+        known: dict[Any, int] = {}
+        for i in range(1, m):
+            c = containers[i]
+            if c.start < c.end:
+                parent = containers[c.parent]
+                signature[i] = known.setdefault((c.tag, c.words, parent.tag, parent.words), len(known) + 1)
+        self.signature, n_groups = np.array(signature), len(known) + 1
         counts = np.bincount(self.signature, minlength=n_groups)
         for i in range(1, m):
-            if containers[i].start == containers[i].end:
-                continue
-            repeated[i] = signature[i] if counts[signature[i]] >= 3 and words_of[i] else repeated[containers[i].parent]
+            c = containers[i]
+            if c.start < c.end:
+                repeated[i] = signature[i] if counts[signature[i]] >= 3 and c.words else repeated[c.parent]
         self.repeated = np.array(repeated)
-        self.groups = (
-            counts,
-            np.bincount(self.signature, held[:, 1], n_groups),
-            np.bincount(self.signature, held[:, 2], n_groups),
-            np.bincount(self.signature, held[:, 3], n_groups),
+        sizes, linked, longs = (
+            np.bincount(self.signature, self.held[:, what], n_groups) for what in (_SIZE, _LINKED, _LONG_SIZE)
         )
-        self.depth, self.lca, self.inside = np.array(depth), np.array(lca), np.array(inside)
-        self.wider = np.array(wider)
-        self.lexical = {
-            "lex_own": np.array(own_score),
-            "lex_low": np.array(low),
-            "lex_high": np.array(high),
-            "lex_total": np.array(total),
-            "lex_near": np.array(near),
-        }
+        self.groups = (counts, sizes, linked, longs)
