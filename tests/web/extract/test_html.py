@@ -179,6 +179,14 @@ def test_ruby_and_math_are_read_and_drawings_are_not() -> None:
     assert said(source) == [("paragraph", "漢(kan)"), ("paragraph", "x=1"), ("paragraph", "y")]
 
 
+def test_a_comment_between_two_words_parts_nothing() -> None:
+    source = "<p>He said <!-- here stood a longer remark of the author -->something.</p>"
+    assert said(source) == [("paragraph", "He said something.")]
+    assert [block.reason for block in page(source).hidden] == ["comment"]
+    row = "<table><tr><th>a<th>b<tr><td>1<!-- not to be shown before the spring -->2<td>3<tr><td>4<td>5</table>"
+    assert [text for _, text in said(row)] == ["a\tb", "12\t3", "4\t5"]
+
+
 def test_class_words_count_whole_and_never_those_of_the_body() -> None:
     text = page('<body class="menu"><div class="table-contents">Words here.</div><div class="menu">Away.</div></body>')
     assert [(block.main, block.score >= 0.5) for block in text.blocks] == [(True, True), (False, False)]

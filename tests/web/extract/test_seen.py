@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from firsthand.web.extract.controls import Controls
-from firsthand.web.extract.seen import SCREEN_READER_ONLY, hides, is_hidden, is_revealed, opens
+from firsthand.web.extract.seen import SCREEN_READER_ONLY, hides, is_revealed, opens
 from firsthand.web.extract.sheets import Styles
 
 
@@ -58,8 +58,9 @@ def test_no_padding_hides_what_a_style_says() -> None:
 
 
 def test_until_a_search_opens_it_is_not_hidden_for_good() -> None:
-    assert not is_hidden({"hidden": "until-found"})
-    assert is_hidden({"hidden": ""})
+    assert hides("p", {"hidden": "until-found"}) == hides("p", {"hidden": ""}) == "hidden_attribute"
+    assert opens("p", {"hidden": "until-found"}, Controls("")) == "until_found"
+    assert opens("p", {"hidden": ""}, Controls("")) == ""
 
 
 def test_a_sheet_hides_by_tag_class_and_id_and_the_element_itself_has_the_last_word() -> None:

@@ -18,7 +18,6 @@ from firsthand.web.extract.tables import (
     Line,
     Row,
     Table,
-    is_data_table,
     span_of,
     table_of,
 )
@@ -35,7 +34,7 @@ def parsed(html: str) -> LexborNode:
 @pytest.mark.parametrize("row", LABELLED, ids=[row["what"] for row in LABELLED])
 def test_tables_of_data_are_told_from_those_that_place_things(row: dict[str, Any]) -> None:
     table = parsed(row["html"])
-    assert is_data_table(table, table.attributes) is row["is_data"]
+    assert (table_of(table, table.attributes, 1) is not None) is row["is_data"]
 
 
 def lines(html: str) -> list[Line]:

@@ -139,11 +139,6 @@ def opens(tag: str, attributes: Mapping[str, str | None], controls: Controls, st
     return found or ("revealed" if styles is not None and styles.reveals(tag, attributes) else "")
 
 
-def is_hidden(attributes: Mapping[str, str | None]) -> bool:
-    """Whether these attributes take the element from a reader's sight, but for what a search in the page opens."""
-    return (attributes.get("hidden") or "").lower() != "until-found" and bool(hides("", attributes))
-
-
 def is_revealed(hidden_chars: int, shown_chars: int, reason: str, n_long_blocks: int) -> bool:
     """Whether what is hidden for *reason* is nearly all of a page's long text, so that its own script must show it.
 

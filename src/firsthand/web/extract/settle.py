@@ -9,6 +9,7 @@ from firsthand.web.extract.elements import FOOTER, NAV
 from firsthand.web.extract.seen import is_revealed
 from firsthand.web.extract.walk import Container
 
+_NO_WORDS_OF_THE_PAGE = frozenset({"comment", "template"})  # what stands on both sides of these is one text
 _LONG_CHARS = 80  # the unit of seen.is_revealed
 # Guesses: a page that shows less than a line, or a small part of what noscript holds, has its words there.
 _LINE_CHARS = 60
@@ -22,7 +23,7 @@ def settle(drafts: Sequence[Draft]) -> None:
     is_after_hidden = False
     for draft in drafts:
         if draft.visibility == "hidden":
-            is_after_hidden = True
+            is_after_hidden = is_after_hidden or draft.reason not in _NO_WORDS_OF_THE_PAGE
         else:
             draft.is_after_gap = draft.is_after_gap or is_after_hidden
             is_after_hidden = False

@@ -43,7 +43,6 @@ class Cell:
     colspan: int
     rowspan: int
     parts: list[str] = field(default_factory=list)
-    link_chars: float = 0.0
 
 
 @dataclass(slots=True)
@@ -63,7 +62,6 @@ class Line:
     text: str
     header: tuple[str, ...]
     row_heads: int
-    link_chars: float
     is_header: bool
 
 
@@ -104,9 +102,7 @@ class Table:
             self.n_rows += 1
             header = self.header[first : first + len(texts)]
         self._was_header = is_header
-        return Line(
-            text, header, min(row_heads, text.count("\t") + 1), sum(cell.link_chars for cell in cells), is_header
-        )
+        return Line(text, header, min(row_heads, text.count("\t") + 1), is_header)
 
     def place(self, row: Row, *, is_last_piece: bool) -> tuple[list[str], list[str], int]:
         """The texts of *row* one a column, empty where a span covers; the same with each cell's words in all its
@@ -167,16 +163,11 @@ class Table:
         return heads
 
 
-def is_data_table(table: LexborNode, attributes: Mapping[str, str | None]) -> bool:
-    """Whether *table* holds rows of data, and is no means of placing things side by side.
+def table_of(table: LexborNode, attributes: Mapping[str, str | None], group: int) -> Table | None:
+    """A table to be read with this number if *table* holds rows of data and is no means of placing things; else None.
 
     Cost: linear in the table, and it stops at the first table inside, so nesting costs nothing extra.
     """
-    return table_of(table, attributes, 0) is not None
-
-
-def table_of(table: LexborNode, attributes: Mapping[str, str | None], group: int) -> Table | None:
-    """A table to be read with this number if *table* holds rows of data, else None. Cost: as ``is_data_table``."""
     role = (attributes.get("role") or "").strip().lower()
     summary = (attributes.get("summary") or "").lower()
     if role in ("presentation", "none") or "layout" in summary or "navigation" in summary:

@@ -290,8 +290,6 @@ class Walk:
             return
         self._n_unshown += 1
         hiding = Hiding("comment" if act == COMMENT else "template", "", context.hiding)
-        self._flush()
-        self._cut_row(context)
         self.drafts.append(Draft("paragraph", prose(raw[:_UNSHOWN_CHARS]), container=container, hiding=hiding))
 
     def _enter_block(self, node: LexborNode, attributes: Mapping[str, str | None], context: Context) -> Context:
