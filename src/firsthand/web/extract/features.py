@@ -284,7 +284,7 @@ def _title_block(drafts: Sequence[Draft], title: str) -> tuple[int, float]:
     best, best_score = -1, 0.0
     if not wanted:
         return best, best_score
-    longest = max(wanted, key=len)
+    longest = max(wanted, key=lambda word: (len(word), word))  # a set has no order of its own
     for i, draft in enumerate(drafts):
         is_heading = draft.kind == "heading"
         if not (12 if not is_heading else 0) <= len(draft.text) <= 300 or draft.visibility == "hidden":
